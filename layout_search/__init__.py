@@ -1,0 +1,1 @@
+"""Search for layouts: a population of them evolves by playing simulated games."""
