@@ -1,0 +1,262 @@
+"""Simulated games: the Python face of the kernels. Checks, allocates, splits over threads."""
+
+import os
+import re
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from junqi.errors import JunqiError
+from junqi.kernels.batch import play_batch
+from junqi.kernels.game import POLICY, RANDOM, SEARCH, Players, Scratch, game, new_scratch
+from junqi.kernels.playout import settings_of
+from junqi.kernels.search import DEEPEST
+from junqi.layout import Layout, random_layouts
+from junqi.pieces import PIECES_A_SIDE
+from junqi.rules import Move, Outcome, Reason, Rules
+from junqi.weights import (
+    PolicyWeights,
+    SearchWeights,
+    policy_tables,
+    search_tables,
+)
+
+Seeds: TypeAlias = NDArray[np.uint64]
+Progress: TypeAlias = Callable[[int], None]
+
+MOST_WORLDS = 1000
+JUDGE_FORMS = "random, policy or search:DxW (depth x worlds, like search:3x3)"
+
+# Games that a thread plays before it looks up: a chunk lasts some tens of milliseconds.
+_POLICY_CHUNK = 2048
+_SEARCH_CHUNK_WORK = 4000
+# No thread waits long for the last chunk of another.
+_CHUNKS_A_THREAD = 4
+
+
+class UnknownJudge(JunqiError, ValueError):
+    """A text that names no judge."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A simulated player by which layouts are judged."""
+
+    kind: int
+    depth: int = 0
+    worlds: int = 0
+    policy: PolicyWeights = field(default_factory=PolicyWeights)
+    search: SearchWeights = field(default_factory=SearchWeights)
+
+    def __str__(self) -> str:
+        return {RANDOM: "random", POLICY: "policy"}.get(
+            self.kind, f"search:{self.depth}x{self.worlds}"
+        )
+
+
+class Results(NamedTuple):
+    """How n games ended."""
+
+    winners: NDArray[np.int8]
+    """0 the side that moved first, 1 the other, -1 nobody."""
+    reasons: NDArray[np.int8]
+    """A `rules.Reason` each."""
+    plies: NDArray[np.int32]
+
+    def scores_of_first(self) -> NDArray[np.float64]:
+        """1 for a win of the side that moved first, 0.5 for a draw, 0 for a loss."""
+        return np.choose(self.winners + 1, [0.5, 1.0, 0.0])
+
+
+def parse_judge(text: str) -> Judge:
+    """Read a judge's name.
+
+    Raises:
+        UnknownJudge: if it names none.
+
+    >>> str(parse_judge("search:3x9"))
+    'search:3x9'
+    """
+    if text == "random":
+        return Judge(RANDOM)
+    if text == "policy":
+        return Judge(POLICY)
+    if match := re.fullmatch(r"search:(\d{1,4})x(\d{1,4})", text):
+        depth, worlds = int(match[1]), int(match[2])
+        if 1 <= depth < DEEPEST and 1 <= worlds <= MOST_WORLDS:
+            return Judge(SEARCH, depth, worlds)
+        raise UnknownJudge(
+            f"expected a depth from 1 to {DEEPEST - 1} and 1 to {MOST_WORLDS} worlds, got {text!r}"
+        )
+    raise UnknownJudge(f"expected {JUDGE_FORMS}, got {text!r}")
+
+
+def game_seeds(seed: int, games: int) -> Seeds:
+    """Seeds for so many games from the seed of a run; runs do not share games."""
+    start = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    return start + np.arange(games, dtype=np.uint64)
+
+
+def play_games(
+    first: ArrayLike,
+    second: ArrayLike,
+    seeds: ArrayLike,
+    judge: Judge,
+    second_judge: Judge | None = None,
+    *,
+    rules: Rules | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Play one game for each seed.
+
+    A game depends on its two layouts, its seed, the judges and the rules alone: not on the
+    threads, nor on what else is played.
+
+    Args:
+        first: the layouts that move first, ``int8[n, 25]``, or one for all games.
+        second: the layouts that move second, likewise.
+        seeds: ``uint64[n]``.
+        judge: the player of the first layouts.
+        second_judge: the player of the second, if it is another one.
+        threads: all cores if None.
+        progress: called now and then with the number of games finished since the last call.
+
+    Raises:
+        ValueError: if the arrays do not fit each other.
+    """
+    seeds = np.array(seeds, dtype=np.uint64)
+    if seeds.ndim != 1:
+        raise ValueError(f"expected seeds of shape (n,), got {seeds.shape}")
+    firsts = _layout_rows(first, len(seeds), "first")
+    seconds = _layout_rows(second, len(seeds), "second")
+    if threads is not None and threads < 1:
+        raise ValueError(f"expected at least 1 thread, got {threads}")
+    players = _players(judge, second_judge or judge)
+    settings = settings_of(rules or Rules())
+    results = Results(
+        np.empty(len(seeds), np.int8), np.empty(len(seeds), np.int8), np.empty(len(seeds), np.int32)
+    )
+
+    def play(chunk: slice, scratch: Scratch) -> int:
+        play_batch(
+            firsts[chunk],
+            seconds[chunk],
+            seeds[chunk],
+            settings,
+            players,
+            scratch,
+            *(array[chunk] for array in results),
+        )
+        return chunk.stop - chunk.start
+
+    threads = threads or os.cpu_count() or 1
+    size = min(_chunk_size(players), -(-len(seeds) // (_CHUNKS_A_THREAD * threads)) or 1)
+    chunks = [slice(i, min(i + size, len(seeds))) for i in range(0, len(seeds), size)]
+    _run(play, chunks, min(threads, len(chunks)), progress)
+    return results
+
+
+def play_game(
+    first: Layout,
+    second: Layout,
+    seed: int,
+    judge: Judge,
+    second_judge: Judge | None = None,
+    rules: Rules | None = None,
+) -> tuple[list[Move], Outcome]:
+    """One game of `play_games`, move by move, in the coordinates of the side that moves first."""
+    players = _players(judge, second_judge or judge)
+    settings = settings_of(rules or Rules())
+    moves = np.zeros((0, 2), np.uint8)
+    while True:
+        winner, reason, plies = game(
+            np.array(first, np.int8),
+            np.array(second, np.int8),
+            np.uint64(seed),
+            settings,
+            players,
+            new_scratch(),
+            moves,
+        )
+        if plies <= len(moves):
+            pairs = moves[:plies].tolist()
+            return [Move(origin, target) for origin, target in pairs], Outcome(
+                winner, Reason(reason)
+            )
+        moves = np.zeros((plies, 2), np.uint8)
+
+
+def warm_up(*judges: Judge) -> None:
+    """Compile or load what these judges need, so that what follows runs at full speed."""
+    layout = random_layouts(1, 0)[0]
+    for judge in judges or (Judge(POLICY),):
+        play_games(layout, layout, [0], judge, threads=1)
+
+
+def _run(
+    play: Callable[[slice, Scratch], int],
+    chunks: list[slice],
+    threads: int,
+    progress: Progress | None,
+) -> None:
+    """Play the chunks, each thread in memory of its own; stops soon after Ctrl-C."""
+    report = progress or (lambda _games: None)
+    if threads <= 1:
+        scratch = new_scratch()
+        for chunk in chunks:
+            report(play(chunk, scratch))
+        return
+    waiting = iter(chunks)
+    with ThreadPoolExecutor(threads) as pool:
+        running: dict[Future[int], Scratch] = {}
+
+        def start(scratch: Scratch) -> None:
+            if (chunk := next(waiting, None)) is not None:
+                running[pool.submit(play, chunk, scratch)] = scratch
+
+        for _ in range(threads):
+            start(new_scratch())
+        while running:
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                start(running.pop(future))
+                report(future.result())
+
+
+def _chunk_size(players: Players) -> int:
+    """Fewer games where each takes longer; the results do not depend on it."""
+    work = int((30 ** (players.depths - 1.0) * players.worlds).max())
+    return _POLICY_CHUNK if work < 1 else max(1, _SEARCH_CHUNK_WORK // work)
+
+
+def _players(first: Judge, second: Judge) -> Players:
+    pair = (first, second)
+    policies = [policy_tables(judge.policy) for judge in pair]
+    searches = [search_tables(judge.search) for judge in pair]
+    return Players(
+        kinds=np.array([judge.kind for judge in pair], np.int64),
+        depths=np.array([judge.depth for judge in pair], np.int64),
+        worlds=np.array([judge.worlds for judge in pair], np.int64),
+        gains=np.stack([tables.gain for tables in policies]),
+        places=np.stack([tables.place for tables in policies]),
+        limits=np.stack([tables.limits for tables in policies]),
+        worths=np.stack([tables.worths for tables in searches]),
+        clips=np.stack([tables.limits for tables in searches]),
+    )
+
+
+def _layout_rows(layouts: ArrayLike, games: int, name: str) -> NDArray[np.int8]:
+    """The layouts as one row a game."""
+    rows = np.asarray(layouts, dtype=np.int8)
+    if rows.shape not in ((PIECES_A_SIDE,), (games, PIECES_A_SIDE)):
+        raise ValueError(
+            f"expected the {name} layouts to be of shape ({PIECES_A_SIDE},) or "
+            f"({games}, {PIECES_A_SIDE}), got {rows.shape}"
+        )
+    # A copy: for arrays that may not be written to numba would compile everything again.
+    return np.array(np.broadcast_to(rows, (games, PIECES_A_SIDE)), order="C")
