@@ -12,6 +12,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -193,13 +194,16 @@ def _memory_mb() -> float | None:
 
 def _yardstick_speed(command: list[str], key: str) -> float:
     try:
-        run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+        run = subprocess.run(command, capture_output=True, check=True, timeout=600)
     except OSError as error:
         raise JunqiError(f"{command[0]}: {error.strerror or error}") from None
     except subprocess.SubprocessError as error:
         raise JunqiError(f"{command[0]}: expected a yardstick program: {error}") from None
-    for field in run.stdout.split():
+    line = run.stdout.decode(errors="replace")
+    for field in line.split():
         name, _, value = field.partition("=")
         if name == key:
-            return float(value)
-    raise JunqiError(f"{command[0]}: expected a line with {key}=, got {run.stdout[:80]!r}")
+            with suppress(ValueError):
+                if (speed := float(value)) > 0:
+                    return speed
+    raise JunqiError(f"{command[0]}: expected a line with {key}=, got {line[:80]!r}")

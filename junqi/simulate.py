@@ -5,18 +5,19 @@ import re
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from junqi.errors import JunqiError
-from junqi.kernels.batch import play_batch
+from junqi.kernels.batch import first_illegal, play_batch
 from junqi.kernels.game import POLICY, RANDOM, SEARCH, Players, Scratch, game, new_scratch
 from junqi.kernels.playout import settings_of
 from junqi.kernels.search import DEEPEST
 from junqi.layout import Layout, random_layouts
-from junqi.pieces import PIECES_A_SIDE
+from junqi.pieces import EMPTY, HIDDEN, PIECES_A_SIDE
 from junqi.rules import Move, Outcome, Reason, Rules
 from junqi.weights import (
     PolicyWeights,
@@ -34,8 +35,14 @@ JUDGE_FORMS = "random, policy or search:DxW (depth x worlds, like search:3x3)"
 # Games that a thread plays before it looks up: a chunk lasts some tens of milliseconds.
 _POLICY_CHUNK = 2048
 _SEARCH_CHUNK_WORK = 4000
+# Room for the moves of most games; a longer one is played once more.
+_PLIES_AT_FIRST = 512
 # No thread waits long for the last chunk of another.
 _CHUNKS_A_THREAD = 4
+
+# Making the tables takes longer than many a game.
+_policy_tables = lru_cache(maxsize=32)(policy_tables)
+_search_tables = lru_cache(maxsize=32)(search_tables)
 
 
 class UnknownJudge(JunqiError, ValueError):
@@ -85,7 +92,7 @@ def parse_judge(text: str) -> Judge:
         return Judge(RANDOM)
     if text == "policy":
         return Judge(POLICY)
-    if match := re.fullmatch(r"search:(\d{1,4})x(\d{1,4})", text):
+    if match := re.fullmatch(r"search:([0-9]{1,4})x([0-9]{1,4})", text):
         depth, worlds = int(match[1]), int(match[2])
         if 1 <= depth < DEEPEST and 1 <= worlds <= MOST_WORLDS:
             return Judge(SEARCH, depth, worlds)
@@ -127,11 +134,9 @@ def play_games(
         progress: called now and then with the number of games finished since the last call.
 
     Raises:
-        ValueError: if the arrays do not fit each other.
+        ValueError: if the arrays do not fit each other, or hold what no game can start from.
     """
-    seeds = np.array(seeds, dtype=np.uint64)
-    if seeds.ndim != 1:
-        raise ValueError(f"expected seeds of shape (n,), got {seeds.shape}")
+    seeds = _seed_row(seeds)
     firsts = _layout_rows(first, len(seeds), "first")
     seconds = _layout_rows(second, len(seeds), "second")
     if threads is not None and threads < 1:
@@ -170,14 +175,16 @@ def play_game(
     rules: Rules | None = None,
 ) -> tuple[list[Move], Outcome]:
     """One game of `play_games`, move by move, in the coordinates of the side that moves first."""
+    first_row, second_row = _layout_rows(first, 1, "first")[0], _layout_rows(second, 1, "second")[0]
+    (game_seed,) = _seed_row([seed])
     players = _players(judge, second_judge or judge)
     settings = settings_of(rules or Rules())
-    moves = np.zeros((0, 2), np.uint8)
+    moves = np.zeros((_PLIES_AT_FIRST, 2), np.uint8)
     while True:
         winner, reason, plies = game(
-            np.array(first, np.int8),
-            np.array(second, np.int8),
-            np.uint64(seed),
+            first_row,
+            second_row,
+            game_seed,
             settings,
             players,
             new_scratch(),
@@ -236,8 +243,8 @@ def _chunk_size(players: Players) -> int:
 
 def _players(first: Judge, second: Judge) -> Players:
     pair = (first, second)
-    policies = [policy_tables(judge.policy) for judge in pair]
-    searches = [search_tables(judge.search) for judge in pair]
+    policies = [_policy_tables(judge.policy) for judge in pair]
+    searches = [_search_tables(judge.search) for judge in pair]
     return Players(
         kinds=np.array([judge.kind for judge in pair], np.int64),
         depths=np.array([judge.depth for judge in pair], np.int64),
@@ -250,13 +257,31 @@ def _players(first: Judge, second: Judge) -> Players:
     )
 
 
+def _seed_row(seeds: ArrayLike) -> Seeds:
+    given = np.asarray(seeds)
+    if given.ndim != 1:
+        raise ValueError(f"expected seeds of shape (n,), got {given.shape}")
+    if given.size and given.dtype.kind not in "iu":
+        raise ValueError(f"expected seeds to be integers, got {given.dtype}")
+    if given.size and given.min() < 0:
+        raise ValueError(f"expected seeds of at least 0, got {given.min()}")
+    return given.astype(np.uint64)
+
+
 def _layout_rows(layouts: ArrayLike, games: int, name: str) -> NDArray[np.int8]:
     """The layouts as one row a game."""
-    rows = np.asarray(layouts, dtype=np.int8)
+    rows = np.asarray(layouts)
     if rows.shape not in ((PIECES_A_SIDE,), (games, PIECES_A_SIDE)):
         raise ValueError(
             f"expected the {name} layouts to be of shape ({PIECES_A_SIDE},) or "
             f"({games}, {PIECES_A_SIDE}), got {rows.shape}"
         )
+    if rows.dtype.kind not in "iu":
+        raise ValueError(f"expected the {name} layouts to be integers, got {rows.dtype}")
     # A copy: for arrays that may not be written to numba would compile everything again.
-    return np.array(np.broadcast_to(rows, (games, PIECES_A_SIDE)), order="C")
+    own = np.array(np.clip(rows, EMPTY, HIDDEN).reshape(-1, PIECES_A_SIDE), np.int8, order="C")
+    index = first_illegal(own)
+    if index >= 0:
+        got = rows.reshape(own.shape)[index].tolist()
+        raise ValueError(f"expected the {name} layouts to be legal, got {got} in row {index}")
+    return own if rows.ndim == 2 else np.repeat(own, games, axis=0)

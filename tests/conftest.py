@@ -1,6 +1,7 @@
 """What the tests share: running a command as a user would, and positions drawn in a line."""
 
 import io
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,12 @@ from junqi.rules import Position
 # Other work on the machine must not fail a test.
 settings.register_profile("junqi", deadline=None)
 settings.load_profile("junqi")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nobodys_book(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the tests away from the book of whoever runs them; a test that needs one makes it."""
+    os.environ["JUNQI_BOOK"] = str(tmp_path_factory.mktemp("book") / "there-is-none.db")
 
 
 @dataclass

@@ -21,12 +21,12 @@ ROOMS = """
     view
     belief
     tags record replay
-    render render_svg
+    render render_svg render_sheet
     kernels
     kernel_rules weights
     stats
     simulate
-    duel bench
+    duel panel rate bench
     clock
     engine
     protocol

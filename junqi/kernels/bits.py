@@ -71,22 +71,23 @@ def last(word):
     return U63 - _leading_zeros(word)
 
 
-if HAS_DEPOSIT:
+@njit
+def nth_by_deposit(word, n):
+    """`nth` where the processor has an instruction for it."""
+    return first(_deposit(U1 << n, word))
 
-    @njit
-    def nth(word, n):
-        """The n-th point of a set, counted from 0; the set has more than n points."""
-        return first(_deposit(U1 << n, word))
 
-else:
+@njit
+def nth_by_loop(word, n):
+    """`nth` everywhere else."""
+    while n > U0:
+        word &= word - U1
+        n -= U1
+    return first(word)
 
-    @njit
-    def nth(word, n):
-        """The n-th point of a set, counted from 0; the set has more than n points."""
-        while n > U0:
-            word &= word - U1
-            n -= U1
-        return first(word)
+
+# The n-th point of a set, counted from 0; the set has more than n points.
+nth = nth_by_deposit if HAS_DEPOSIT else nth_by_loop
 
 
 @njit

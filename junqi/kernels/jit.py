@@ -8,7 +8,9 @@ digest of every source that a kernel is made of, and any edit opens a new folder
 import hashlib
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,22 +43,33 @@ def cache_folder() -> Path:
     return Path(base) / f"kernels-{source_digest()}"
 
 
-def _prepare(folder: Path) -> None:
-    """Make the cache folder and drop the folders of versions long gone."""
-    if folder.is_dir():
-        return
+def _prepare(folder: Path) -> bool:
+    """Make the cache folder if need be; whether compiled kernels can be kept there.
+
+    Where they cannot, nothing is cached: numba by itself would turn to other folders, which are
+    not named by the digest.
+    """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            _prune(folder)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+def _prune(folder: Path) -> None:
+    """Drop the folders of versions long gone that lie next to a new one."""
+    with suppress(OSError):
         others = [p for p in folder.parent.glob("kernels-*") if p != folder and p.is_dir()]
         others.sort(key=lambda p: p.stat().st_mtime, reverse=True)
         for old in others[KEPT_FOLDERS:]:
             shutil.rmtree(old, ignore_errors=True)
-    except OSError:
-        pass  # a read-only disk: numba then compiles anew in each process
 
 
 _FOLDER = cache_folder()
-_prepare(_FOLDER)
+_IS_CACHED = _prepare(_FOLDER)
 
 
 def njit(function: F) -> F:
@@ -64,7 +77,7 @@ def njit(function: F) -> F:
     saved = config.CACHE_DIR
     config.CACHE_DIR = str(_FOLDER)
     try:
-        compiled = numba.njit(cache=_FOLDER.is_dir(), nogil=True, error_model="numpy")(function)
+        compiled = numba.njit(cache=_IS_CACHED, nogil=True, error_model="numpy")(function)
     finally:
         config.CACHE_DIR = saved
     return compiled

@@ -27,6 +27,7 @@ MAY_BE_FLAG = 0x80  # it stands where it started, in a headquarters
 _STRONGER_THAN = np.uint8(STRONGER_THAN)
 _NOT_STRONGER = np.uint8(0xFF & ~STRONGER_THAN)
 _NOT_FLAG = np.uint8(0xFF & ~MAY_BE_FLAG)
+_NOT_MINE = np.uint8(0xFF & ~MAY_BE_MINE)
 
 
 def _known_at_start() -> np.ndarray:
@@ -77,6 +78,8 @@ def learn(board, known, origin, target, own, enemy):
         known[target] = of_mover | np.uint8(NO_BOMB)
         return False, defender == MARSHAL
     of_target = (known[target] & _NOT_FLAG) | np.uint8(NO_BOMB)
+    if attacker == ENGINEER:
+        of_target &= _NOT_MINE  # it would have dug one
     if attacker > (of_target & _STRONGER_THAN):
         of_target = (of_target & _NOT_STRONGER) | np.uint8(attacker)
     known[target] = of_target

@@ -23,8 +23,8 @@ from junqi.kernels.moves import (
 )
 from junqi.kernels.playout import U16, settle
 from junqi.kernels.tables import BOARD, GONE, RAIL, STAYS
-from junqi.kernels.worlds import MIXING, mend_world, mix_world, put_world
-from junqi.pieces import EMPTY, FLAG
+from junqi.kernels.worlds import MIXING, SLOTS, mend_world, mix_world, put_world
+from junqi.pieces import BOMB, EMPTY, ENGINEER, FLAG, KIND_OF, MINE
 
 # Taking the flag. A win that is further away is worth a little less.
 WIN = 20_000
@@ -53,6 +53,8 @@ def new_stack() -> Stack:
         keys=np.zeros((DEEPEST, MOST_MOVES), np.int64),
     )
 
+
+MINES = KIND_OF[MINE].count
 
 _U64 = np.uint64(64)
 _U1024 = np.uint64(1024)
@@ -316,6 +318,19 @@ def _put_pieces(board, own, world, where, side, board_out):
 
 
 @njit
+def mine_risk(board, origin, target, side, slots, may, worth):
+    """What an attacker stands to lose if a piece that may be a mine is one."""
+    attacker = board[origin]
+    if attacker == ENGINEER or attacker == BOMB or not (may[1 - side, slots[target]] >> MINE) & 1:
+        return np.int64(0)
+    candidates = 0
+    for slot in range(SLOTS):
+        candidates += (may[1 - side, slot] >> MINE) & 1
+    value = worth[np.uint64(side) * _U1024 + np.uint64(attacker) * _U64 + np.uint64(origin)]
+    return np.int64(value) * MINES // candidates
+
+
+@njit
 def search_move(
     board,
     own,
@@ -327,6 +342,7 @@ def search_move(
     steps,
     depth,
     worlds,
+    slots,
     where,
     may,
     world,
@@ -334,6 +350,7 @@ def search_move(
     clip,
     margin,
     quiet_most,
+    wariness,
     state,
     world_board,
     root_moves,
@@ -349,6 +366,8 @@ def search_move(
     Args:
         world: ``uint8[25]``, the last world drawn; kept between calls.
         worths: ``int32[2, 2, 2048]``, `worth` by the headquarters of side 0's and side 1's flag.
+        wariness: in per cent, how much the chance that a target is a mine counts beyond what the
+            worlds show. Of many attacks, the one that met no mine in a few worlds is a lucky one.
         clip: no world counts more than this.
         margin: a move this much worse than the best in a world counts no worse there.
         world_board, root_moves, sums, stack: scratch; see `game.Scratch`.
@@ -363,6 +382,9 @@ def search_move(
     for index in range(count):
         state = advance(state)
         sums[index] = np.int64(scramble(state) >> np.uint64(62))  # chance decides between equals
+        if wariness > 0 and (enemy >> np.uint64(targets[index])) & U1:
+            risk = mine_risk(board, origins[index], targets[index], side, slots, may, worths[0, 0])
+            sums[index] -= worlds * (wariness * risk // 100)
     for _ in range(worlds):
         state = mix_world(may[1 - side], world, MIXING, state)
         enemy_mobile, enemy_engineers = _put_pieces(board, own, world, where, side, world_board)

@@ -10,7 +10,7 @@ player knows.
 
 import numpy as np
 
-from junqi.kernels.bits import U0, U1, U32, advance, scramble
+from junqi.kernels.bits import U0, U1, advance, scramble
 from junqi.kernels.jit import njit
 from junqi.kernels.moves import allowed_targets, move_sets
 from junqi.kernels.tables import NOT_HEADQUARTERS, START_POINTS, STEP_POINTS
@@ -35,7 +35,9 @@ MIXING = 80
 SLOTS = len(LAYOUT_POINTS)
 
 _U_SLOTS = np.uint64(SLOTS)
-_LOW32 = np.uint64(0xFFFFFFFF)
+_S21 = np.uint64(21)
+_S42 = np.uint64(42)
+_S43 = np.uint64(43)
 
 _MOVERS = np.uint16(sum(1 << k.piece for k in KINDS if k.piece not in (MINE, FLAG)))
 _ONLY_ENGINEER = np.uint16(1 << ENGINEER)
@@ -195,19 +197,38 @@ def _rotate(world, takers, end, start):
 def mix_world(may, world, tries, state):
     """Draw another allowed assignment by exchanging kinds between random slots.
 
-    All allowed assignments are equally likely in the long run. Returns the generator's state.
+    Two slots exchange their kinds; where that is not allowed, three may pass them round. (Pieces
+    gone together with a bomb often leave nothing else to try: with exchanges of two alone, in one
+    of a hundred late positions part of the worlds could not be reached.) A change and its reverse
+    are equally likely, so in the long run all allowed assignments are. Returns the generator's
+    state.
     """
     for _ in range(tries):
         state = advance(state)
         bits = scramble(state)
-        a = ((bits >> U32) * _U_SLOTS) >> U32
-        b = ((bits & _LOW32) * _U_SLOTS) >> U32
+        a = _lot(bits)
+        b = _lot(bits << _S21)
         kind_a = world[a]
         kind_b = world[b]
-        if (may[a] >> kind_b) & 1 and (may[b] >> kind_a) & 1:
+        if not (may[a] >> kind_b) & 1:
+            continue
+        if (may[b] >> kind_a) & 1:
             world[a] = kind_b
             world[b] = kind_a
+            continue
+        c = _lot(bits << _S42)
+        kind_c = world[c]
+        if (may[b] >> kind_c) & 1 and (may[c] >> kind_a) & 1:
+            world[a] = kind_b
+            world[b] = kind_c
+            world[c] = kind_a
     return state
+
+
+@njit
+def _lot(bits):
+    """A slot by the upper 21 of 64 random bits."""
+    return ((bits >> _S43) * _U_SLOTS) >> _S21
 
 
 @njit
