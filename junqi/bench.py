@@ -89,7 +89,7 @@ def race(yardstick: str, rounds: int, note: Note) -> Figures:
     Raises:
         JunqiError: if the program cannot be run or does not answer as a yardstick does.
     """
-    games = 20_000
+    games, positions = 40_000, 400
     contests: dict[str, tuple[Callable[[], float], list[str], str]] = {
         "random": (
             lambda: _games_speed(parse_judge("random"), games),
@@ -102,8 +102,8 @@ def race(yardstick: str, rounds: int, note: Note) -> Figures:
             "games/s",
         ),
         "search": (
-            lambda: _search_speed(40),
-            ["search", FIRST, SECOND, str(SEARCH_DEPTH), str(SEED), "40"],
+            lambda: _search_speed(positions),
+            ["search", FIRST, SECOND, str(SEARCH_DEPTH), str(SEED), str(positions)],
             "nodes/s",
         ),
     }

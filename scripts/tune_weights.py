@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measure_judges import play_groups
 from numpy.typing import NDArray
 
 from junqi.kernels.game import POLICY
 from junqi.layout import random_layouts
-from junqi.simulate import Judge, game_seeds, parse_judge, play_games
+from junqi.simulate import Judge, parse_judge
 from junqi.weights import PolicyWeights, SearchWeights
 
 # Layouts of a tuning run, and of the match that verifies it: never the same.
@@ -70,16 +71,10 @@ def with_weights(judge: Judge, weights: Any) -> Judge:
 
 
 def match(a: Judge, b: Judge, games: int, seed: int, layouts_seed: int) -> float:
-    """Score of a against b; each pair of layouts is played in all four ways."""
+    """Score of a against b on random layouts."""
     groups = max(1, games // 4)
-    sides = random_layouts(2 * groups, 1_000_000 * layouts_seed + seed)
-    one, two = sides[:groups], sides[groups:]
-    seeds = game_seeds(seed, groups)
-    scores = []
-    for mine, theirs in ((one, two), (two, one)):
-        scores.append(play_games(mine, theirs, seeds, a, b).scores_of_first())
-        scores.append(1 - play_games(theirs, mine, seeds, b, a).scores_of_first())
-    return float(np.mean(scores))
+    layouts = random_layouts(2 * groups, 1_000_000 * layouts_seed + seed)
+    return float(play_groups(a, b, layouts[::2], layouts[1::2], seed).mean())
 
 
 def tune(judge: Judge, options: argparse.Namespace) -> None:

@@ -29,10 +29,12 @@ from junqi.pieces import BOMB, EMPTY, ENGINEER, FLAG, KIND_OF, MINE
 # Taking the flag. A win that is further away is worth a little less.
 WIN = 20_000
 DEEPEST = 16
+# Added to the sort key of a contact that gains something.
+GOOD = 1000
 
 # Places in a frame of the stack: six sets, and the numbers of an open node.
 OWN, MOBILE, ENGINEERS, ENEMY, ENEMY_MOBILE, ENEMY_ENGINEERS = range(6)
-SCORE, LEFT, ALPHA, BETA, BEST, INDEX, COUNT, ATTACKER, DEFENDER = range(9)
+SCORE, LEFT, ALPHA, BETA, BEST, INDEX, COUNT, ATTACKER, DEFENDER, SORTING = range(10)
 
 
 class Stack(NamedTuple):
@@ -48,7 +50,7 @@ def new_stack() -> Stack:
     """Fresh memory for one thread."""
     return Stack(
         words=np.zeros((DEEPEST, 6), np.uint64),
-        numbers=np.zeros((DEEPEST, 9), np.int64),
+        numbers=np.zeros((DEEPEST, 10), np.int64),
         moves=np.zeros((DEEPEST, 2, MOST_MOVES), np.uint8),
         keys=np.zeros((DEEPEST, MOST_MOVES), np.int64),
     )
@@ -100,23 +102,26 @@ def best_reply(
         best = score + quiet_most
     count = 0
     direction = U0
-    for targets in move_sets(mobile, engineers, allowed, empty):
-        targets &= wanted
-        while targets:
-            target = first(targets)
-            targets &= targets - U1
-            count += 1
-            if board[target] == FLAG:
+    sets = move_sets(mobile, engineers, allowed, empty)
+    e, s, se, sw, w, n, nw, ne = sets
+    if (e | s | se | sw | w | n | nw | ne) & wanted:
+        for targets in sets:
+            targets &= wanted
+            while targets:
+                target = first(targets)
+                targets &= targets - U1
+                count += 1
+                if board[target] == FLAG:
+                    nodes[0] += count
+                    return WIN
+                origin = origin_of(direction, target, own)
+                value = score + move_gain(board, origin, target, side, worth)
+                if value > best:
+                    best = value
+            if best >= beta:
                 nodes[0] += count
-                return WIN
-            origin = origin_of(direction, target, own)
-            value = score + move_gain(board, origin, target, side, worth)
-            if value > best:
-                best = value
-        if best >= beta:
-            nodes[0] += count
-            return best
-        direction += U1
+                return best
+            direction += U1
     on_rail = engineers & RAIL
     while on_rail:
         origin = first(on_rail)
@@ -147,7 +152,7 @@ def order_moves(board, count, side, worth, origins, targets, keys_out):
         if defender == FLAG:
             gain = WIN
         elif defender != EMPTY and gain > 0:
-            gain += 1000
+            gain += GOOD
         keys_out[index] = gain
 
 
@@ -175,6 +180,7 @@ def _open(depth, board, side, worth, words, numbers, moves, keys):
     order_moves(board, count, side, worth, origins, targets, keys[depth])
     numbers[depth, COUNT] = count
     numbers[depth, INDEX] = 0
+    numbers[depth, SORTING] = 1
     numbers[depth, BEST] = -WIN - depth
 
 
@@ -215,7 +221,10 @@ def search(depth, side, board, worth, quiet_most, steps, stack, nodes):
             side = 1 - side
             _close(depth, -best, board, numbers, moves)
             continue
-        next_best(index, numbers[depth, COUNT], moves[depth, 0], moves[depth, 1], keys[depth])
+        if numbers[depth, SORTING]:
+            next_best(index, numbers[depth, COUNT], moves[depth, 0], moves[depth, 1], keys[depth])
+            # Once the good contacts are through, the rest comes as it is listed.
+            numbers[depth, SORTING] = keys[depth, index] >= GOOD
         origin = np.uint64(moves[depth, 0, index])
         target = np.uint64(moves[depth, 1, index])
         defender = board[target]
