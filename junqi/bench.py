@@ -34,6 +34,9 @@ SEARCH_DEPTH = 5
 # What is run once for the signature: small, so that the same runs serve --quick.
 SIGNATURE_GAMES = {"random": 2000, "policy": 4000, "search:3x3": 40}
 SIGNATURE_POSITIONS = 20
+# What is run in each round of a race: some tenths of a second.
+RACE_GAMES = 40_000
+RACE_POSITIONS = 400
 
 Figures: TypeAlias = dict[str, Any]
 Note: TypeAlias = Callable[[str], None]
@@ -89,21 +92,20 @@ def race(yardstick: str, rounds: int, note: Note) -> Figures:
     Raises:
         JunqiError: if the program cannot be run or does not answer as a yardstick does.
     """
-    games, positions = 40_000, 400
     contests: dict[str, tuple[Callable[[], float], list[str], str]] = {
         "random": (
-            lambda: _games_speed(parse_judge("random"), games),
-            ["random-playouts", FIRST, SECOND, str(games), str(SEED), "1"],
+            lambda: _games_speed(parse_judge("random"), RACE_GAMES),
+            ["random-playouts", FIRST, SECOND, str(RACE_GAMES), str(SEED), "1"],
             "games/s",
         ),
         "policy": (
-            lambda: _games_speed(parse_judge("policy"), games),
-            ["policy-playouts", FIRST, SECOND, str(games), str(SEED), "1"],
+            lambda: _games_speed(parse_judge("policy"), RACE_GAMES),
+            ["policy-playouts", FIRST, SECOND, str(RACE_GAMES), str(SEED), "1"],
             "games/s",
         ),
         "search": (
-            lambda: _search_speed(positions),
-            ["search", FIRST, SECOND, str(SEARCH_DEPTH), str(SEED), str(positions)],
+            lambda: _search_speed(RACE_POSITIONS),
+            ["search", FIRST, SECOND, str(SEARCH_DEPTH), str(SEED), str(RACE_POSITIONS)],
             "nodes/s",
         ),
     }

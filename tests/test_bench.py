@@ -182,9 +182,9 @@ def test_a_race_gives_the_ratios_of_speeds(our_speed: None, tmp_path: Path) -> N
         assert figures[name] == {"ratio": ratio, "lowest": ratio, "highest": ratio}
     calls = Path(yardstick + ".log").read_text().splitlines()
     assert calls == [
-        *[f"random-playouts {bench.FIRST} {bench.SECOND} 20000 1 1"] * 2,
-        *[f"policy-playouts {bench.FIRST} {bench.SECOND} 20000 1 1"] * 2,
-        *[f"search {bench.FIRST} {bench.SECOND} 5 1 40"] * 2,
+        *[f"random-playouts {bench.FIRST} {bench.SECOND} {bench.RACE_GAMES} 1 1"] * 2,
+        *[f"policy-playouts {bench.FIRST} {bench.SECOND} {bench.RACE_GAMES} 1 1"] * 2,
+        *[f"search {bench.FIRST} {bench.SECOND} 5 1 {bench.RACE_POSITIONS}"] * 2,
     ]
 
 
