@@ -130,6 +130,8 @@ def display_width(text: str) -> int:
     >>> display_width("司令"), display_width("Mar")
     (4, 3)
     """
+    if text.isascii():
+        return len(text)
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 

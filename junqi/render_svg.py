@@ -106,25 +106,18 @@ def render_svg(
         rows: the rows to draw, see `cells_of`.
     """
     cells = cells_of(seat, rows)
-    centres = {point: _centre(cell, rows) for point, cell in cells.items()}
-    called = {point: rows[line] + COLUMN_NAMES[column] for point, (line, column) in cells.items()}
+    centres = {point: centre_of(cell, rows) for point, cell in cells.items()}
+    called = _called(cells, rows)
     last_move = [highlight] if highlight else []
-    right, bottom = _centre((len(rows) - 1, COLUMNS - 1), rows)
-    width, height = right + MARGIN_X, bottom + MARGIN_Y
-    title = _xml(title or f"Junqi board, {SIDE_NAMES[seat]} at the bottom")
+    width, height = size_of(rows)
+    title = xml_text(title or f"Junqi board, {SIDE_NAMES[seat]} at the bottom")
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
             f' class="jq-board jq-{names}" role="img" aria-label="{title}">',
             f"<title>{title}</title>",
             f"<style>{STYLE}</style>",
-            f'<rect class="jq-paper" x="1" y="1" width="{width - 2}" height="{height - 2}"'
-            ' rx="14"/>',
-            *_labels(rows, width, height),
-            *(_mountain(centres[a], centres[b]) for a, b in _drawn(MOUNTAINS, centres)),
-            *(_road(centres[a], centres[b]) for a, b in _drawn(ROAD_LINKS, centres)),
-            *(_rail(centres[a], centres[b]) for a, b in _drawn(RAIL_LINKS, centres)),
-            *(_place(PLACE[p], called[p], centre) for p, centre in centres.items()),
+            *ground_lines(seat, rows),
             *(
                 _piece(position.pieces[p], position.owners[p], names, called[p], centre)
                 for p, centre in centres.items()
@@ -134,6 +127,22 @@ def render_svg(
             "</svg>\n",
         ]
     )
+
+
+def ground_lines(seat: Side, rows: str) -> list[str]:
+    """The elements of a board without pieces, to be drawn first."""
+    cells = cells_of(seat, rows)
+    centres = {point: centre_of(cell, rows) for point, cell in cells.items()}
+    called = _called(cells, rows)
+    width, height = size_of(rows)
+    return [
+        f'<rect class="jq-paper" x="1" y="1" width="{width - 2}" height="{height - 2}" rx="14"/>',
+        *_labels(rows, width, height),
+        *(_mountain(centres[a], centres[b]) for a, b in _drawn(MOUNTAINS, centres)),
+        *(_road(centres[a], centres[b]) for a, b in _drawn(ROAD_LINKS, centres)),
+        *(_rail(centres[a], centres[b]) for a, b in _drawn(RAIL_LINKS, centres)),
+        *(_place(PLACE[p], called[p], centre) for p, centre in centres.items()),
+    ]
 
 
 def render_layout_svg(
@@ -151,12 +160,23 @@ def render_view_svg(view: View, *, names: Names = "english", title: str | None =
     return render_svg(position, seat=view.side, names=names, highlight=last, title=title)
 
 
-def _centre(cell: Cell, rows: str) -> XY:
+def centre_of(cell: Cell, rows: str) -> XY:
     """Where on the picture the middle of a cell is."""
     line, column = cell
     below_frontier = "F" in rows and rows[line] > "F"
     y = MARGIN_Y + PITCH_Y * line + (FRONTIER if below_frontier else 0)
     return MARGIN_X + PITCH_X * column, y
+
+
+def size_of(rows: str) -> XY:
+    """The width and the height of a picture with these rows."""
+    right, bottom = centre_of((len(rows) - 1, COLUMNS - 1), rows)
+    return right + MARGIN_X, bottom + MARGIN_Y
+
+
+def _called(cells: dict[Point, Cell], rows: str) -> dict[Point, str]:
+    """What the player in the seat calls each drawn point."""
+    return {point: rows[line] + COLUMN_NAMES[column] for point, (line, column) in cells.items()}
 
 
 def _drawn(
@@ -166,7 +186,7 @@ def _drawn(
     return [(a, b) for a, b in links if a in centres and b in centres]
 
 
-def _xml(text: str) -> str:
+def xml_text(text: str) -> str:
     """A text as XML may hold it: escaped, and without the characters it forbids."""
     return escape(re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", text))
 
@@ -175,10 +195,10 @@ def _labels(rows: str, width: int, height: int) -> list[str]:
     """The names of the rows on both sides, and of the columns above and below."""
     spots: list[tuple[int, int, str]] = []
     for line, name in enumerate(rows):
-        y = _centre((line, 0), rows)[1]
+        y = centre_of((line, 0), rows)[1]
         spots += [(20, y, name), (width - 20, y, name)]
     for column, name in enumerate(COLUMN_NAMES):
-        x = _centre((0, column), rows)[0]
+        x = centre_of((0, column), rows)[0]
         spots += [(x, 18, name), (x, height - 18, name)]
     return [
         f'<text class="jq-label" x="{x}" y="{y}" dy=".35em">{name}</text>' for x, y, name in spots
@@ -223,16 +243,16 @@ def _piece(piece: Piece, owner: Side, names: Names, point: str, centre: XY) -> s
     """A tile with its name, or the back of one."""
     kind = f"jq-piece jq-{SIDE_NAMES[owner]}"
     if piece == HIDDEN:
-        kind, face = kind + " jq-hidden", _tile("jq-back", -5)
+        kind, face = kind + " jq-hidden", tile_shape("jq-back", -5)
     else:
         face = f'<text dy=".36em">{PIECE_NAMES[names][piece]}</text>'
     return (
         f'<g class="{kind}" data-point="{point}" transform="translate({centre[0]} {centre[1]})">'
-        f"{_tile('jq-tile')}{face}</g>"
+        f"{tile_shape('jq-tile')}{face}</g>"
     )
 
 
-def _tile(name: str, growth: int = 0) -> str:
+def tile_shape(name: str, growth: int = 0) -> str:
     """A rounded rectangle about the origin, larger or smaller than a tile all around."""
     x, y = TILE_WIDTH // 2 + growth, TILE_HEIGHT // 2 + growth
     return (
@@ -254,8 +274,8 @@ def _arrow(a: XY, b: XY) -> str:
     shape = f"M0-3.5H{tip - 17:.1f}v-7L{tip:.1f} 0L{tip - 17:.1f} 10.5v-7H0Z"
     return (
         '<g class="jq-last">'
-        f'<g transform="translate({a[0]} {a[1]})">{_tile("jq-origin")}</g>'
-        f'<g transform="translate({b[0]} {b[1]})">{_tile("jq-target", 3)}</g>'
+        f'<g transform="translate({a[0]} {a[1]})">{tile_shape("jq-origin")}</g>'
+        f'<g transform="translate({b[0]} {b[1]})">{tile_shape("jq-target", 3)}</g>'
         f'<path class="jq-arrow" transform="translate({a[0]} {a[1]}) rotate({angle:.2f})"'
         f' d="{shape}"/></g>'
     )

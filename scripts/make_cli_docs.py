@@ -26,7 +26,8 @@ Data goes to standard output, everything else to standard error. The exit code i
 well, 1 if something failed, 2 for wrong usage and 130 after Ctrl-C. Colours are used on a terminal
 only, and not if `NO_COLOR` is set. `junqi --install-completion` teaches your shell to complete
 commands and options; `JUNQI_NAMES=chinese` (or `english`, `letters`) says what is written on
-pieces when `--names` does not. With `JUNQI_DEBUG=1` an unexpected error shows its traceback.
+pieces when `--names` does not. `JUNQI_BOOK` names the book, or several, that commands use without
+`--book`. With `JUNQI_DEBUG=1` an unexpected error shows its traceback.
 
 The engine is a program of its own, `junqi-engine`: see `junqi-engine --help`.
 """

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
 
 import _environment as environment
 
+BOOK_VARIABLE = "JUNQI_BOOK"
 LAYOUT = "abccddeeffggghhhiiijjkklj"
 
 # What is shown, in this order: the reason, and the command as typed in the project's folder.
@@ -32,6 +38,26 @@ COMMANDS = [
         "A recorded game after 40 plies, as red knew it",
         "junqi replay docs/example.junqi --ply 40 --seat red",
     ),
+    (
+        "Which of two layouts is better, in 20,000 simulated games (the first time compiles)",
+        f"junqi layout duel cigdcegkefkfaibgidjhhhjlj {LAYOUT} --games 20000 --seed 1",
+    ),
+    (
+        "A book of layouts, here in a folder that is removed at the end",
+        "junqi book init",
+    ),
+    (
+        "What the book holds",
+        "junqi book stats",
+    ),
+    (
+        "A minute's search for layouts that nobody has a counter to, into the book",
+        "junqi layout evolve --minutes 1 --seed 1",
+    ),
+    (
+        "Three layouts as the engine would draw them, each mirrored by a coin flip",
+        "junqi book sample --seed 1 --count 3",
+    ),
 ]
 
 WHAT_NEXT = """\
@@ -40,8 +66,8 @@ What next:
       all commands
   python3 scripts/test.py
       runs the tests
-  README.md, docs/rules.md
-      what Junqi can do, and the rules it plays by"""
+  README.md, docs/rules.md, docs/book.md
+      what Junqi can do, the rules it plays by, and the book"""
 
 
 def main(arguments: list[str]) -> int:
@@ -56,6 +82,30 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
 
     venv = environment.ensure(verbose=options.verbose)
+    with another_book():
+        code = show(venv)
+    if code == 0:
+        print(WHAT_NEXT.format(junqi=environment.tool(venv, "junqi")))
+    return code
+
+
+@contextmanager
+def another_book() -> Iterator[None]:
+    """Have the commands use a book of their own: the user's is none of our business."""
+    before = os.environ.get(BOOK_VARIABLE)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[BOOK_VARIABLE] = os.path.join(folder, "book.db")
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[BOOK_VARIABLE]
+            else:
+                os.environ[BOOK_VARIABLE] = before
+
+
+def show(venv: Path) -> int:
+    """Run the commands, and return the exit code of the last."""
     for reason, command in COMMANDS:
         print(f"# {reason}\n$ {command}", flush=True)
         name, *rest = shlex.split(command)
@@ -64,7 +114,6 @@ def main(arguments: list[str]) -> int:
             print(f"quickstart stopped: exit code {code} from `{command}`", file=sys.stderr)
             return code
         print()
-    print(WHAT_NEXT.format(junqi=environment.tool(venv, "junqi")))
     return 0
 
 

@@ -20,7 +20,10 @@ ROOT = Path(__file__).parents[1]
 SAMPLE = "abccddeeffggghhhiiijjkklj"
 PROGRAM = "import sys; from junqi.cli import main; main()"
 # What no help should have to wait for.
-HEAVY = {"numpy", "numba", "rich", "deap", "scipy", "sqlite_utils", "platformdirs"}
+HEAVY = {
+    *("numpy", "numba", "rich", "deap", "scipy"),
+    *("sqlite3", "sqlite_utils", "platformdirs", "datasette"),
+}
 
 Cli = Callable[..., Any]
 
@@ -102,7 +105,7 @@ def test_options_have_help(cli: Cli) -> None:
     check(typer.main.get_command(app))
 
 
-@pytest.mark.parametrize("args", [[], ["layout"], ["rules"]])
+@pytest.mark.parametrize("args", [[], ["layout"], ["rules"], ["book"]])
 def test_a_group_without_a_command_prints_its_help(cli: Cli, args: list[str]) -> None:
     ran = cli(*args)
     assert ran.code == 0
@@ -111,7 +114,15 @@ def test_a_group_without_a_command_prints_its_help(cli: Cli, args: list[str]) ->
 
 
 @pytest.mark.parametrize(
-    "args", [["--help"], ["--version"], ["layout", "--help"], ["replay", "-h"]]
+    "args",
+    [
+        ["--help"],
+        ["--version"],
+        ["layout", "--help"],
+        ["replay", "-h"],
+        ["book", "-h"],
+        ["book", "evaluate", "-h"],
+    ],
 )
 def test_help_waits_for_nothing_heavy(args: list[str]) -> None:
     code = (
@@ -274,6 +285,8 @@ def test_main_exits_with_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
         ("junqi layout c", ["check", "canonical", "count"]),
         ("junqi layout show --names c", ["chinese"]),
         ("junqi replay --seat ", ["red", "black", "all"]),
+        ("junqi book ta", ["tag"]),
+        ("junqi book list --role o", ["own", "opponent"]),
     ],
 )
 def test_the_shell_completes_commands_and_choices(words: str, expected: list[str]) -> None:

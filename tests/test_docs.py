@@ -5,6 +5,9 @@ import shlex
 from pathlib import Path
 
 import pytest
+from book_samples import make_book
+
+from book.store import Book
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -45,3 +48,24 @@ def test_links_lead_to_files(page) -> None:
     for link in re.findall(r"\]\(([^)#]+)\)|src=\"([^\"]+)\"", page.read_text(encoding="utf-8")):
         target = link[0] or link[1]
         assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    "query", blocks(ROOT / "docs" / "book.md", "sql"), ids=lambda sql: sql[:60]
+)
+def test_a_query_of_the_books_page_finds_something(query, tmp_path) -> None:
+    with Book.open(make_book(tmp_path / "sample.db"), read_only=True) as book:
+        assert book.connection.execute(query).fetchall()
+
+
+def test_the_books_page_names_every_table_column_and_view(tmp_path) -> None:
+    page = (ROOT / "docs" / "book.md").read_text(encoding="utf-8")
+    with Book.open(make_book(tmp_path / "sample.db"), read_only=True) as book:
+        query = book.connection.execute
+        names = [name for (name,) in query("SELECT name FROM sqlite_master WHERE type <> 'index'")]
+        for name in names:
+            if not name.startswith(("sqlite_", "_")):
+                assert f"`{name}`" in page
+        for table in ("layouts", "evidence", "openings", "runs"):
+            for (column,) in query(f"SELECT name FROM pragma_table_info('{table}')"):
+                assert f"`{column}`" in page, (table, column)

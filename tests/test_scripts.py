@@ -336,6 +336,25 @@ def test_quickstart_echoes_commands_and_stops_at_the_first_failure(capsys, monke
     assert "What next" not in out
 
 
+def test_quickstart_leaves_the_users_book_alone(monkeypatch):
+    script = load("quickstart")
+    books = []
+    monkeypatch.setenv("JUNQI_BOOK", "mine.db")
+    monkeypatch.setattr(environment, "ensure", lambda verbose: Path("venv"))
+
+    def call(command):
+        books.append(os.environ["JUNQI_BOOK"])
+        assert Path(books[-1]).parent.is_dir()
+        return 0
+
+    monkeypatch.setattr(environment, "call", call)
+    assert script.main([]) == 0
+    assert len(books) == len(script.COMMANDS)
+    assert len(set(books)) == 1
+    assert not Path(books[0]).parent.exists()
+    assert os.environ["JUNQI_BOOK"] == "mine.db"
+
+
 def test_quickstart_ends_with_what_next(capsys, monkeypatch):
     script = load("quickstart")
     monkeypatch.setattr(environment, "ensure", lambda verbose: Path("venv"))

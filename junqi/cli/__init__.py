@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
@@ -11,7 +12,19 @@ from typing import Annotated, Any
 import typer
 
 from junqi import __version__
-from junqi.cli import bench, duel, layout, replay, rules
+from junqi.cli import (
+    attack,
+    bench,
+    book,
+    book_curate,
+    book_evaluate,
+    book_transfer,
+    duel,
+    evolve,
+    layout,
+    replay,
+    rules,
+)
 from junqi.cli.common import UnexpectedValue
 from junqi.errors import JunqiError
 
@@ -27,12 +40,13 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _AnyClickError: type[Exception] = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
-    help="""Everything for two-player Junqi (Luzhanqi): layouts, rules and game records.
+    help="""Everything for two-player Junqi (Luzhanqi): layouts, the book, rules and game records.
 
     \b
     Examples:
       junqi layout random --count 5
       junqi layout show abccddeeffggghhhiiijjkklj
+      junqi book stats
     """,
     # Help as plain text: it comes in half the time, and can be pasted anywhere.
     rich_markup_mode=None,
@@ -73,7 +87,12 @@ def _add_group(group: typer.Typer, name: str) -> None:
 
 _add_group(layout.app, "layout")
 _add_group(rules.app, "rules")
+_add_group(book.app, "book")
 duel.add_to(layout.app)
+evolve.add_to(layout.app)
+attack.add_to(layout.app)
+for part in (book_curate, book_evaluate, book_transfer):
+    book.app.add_typer(part.app)
 app.add_typer(replay.app)
 app.add_typer(bench.app)
 
@@ -91,7 +110,12 @@ def run(args: Sequence[str]) -> int:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         command = typer.main.get_command(app)
-        code = command.main(list(args), prog_name=PROGRAM, standalone_mode=False)
+        code = command.main(
+            list(args),
+            prog_name=PROGRAM,
+            standalone_mode=False,
+            obj=shlex.join([PROGRAM, *args]),  # what a command may write into a log
+        )
         sys.stdout.flush()
         return code if isinstance(code, int) else DONE
     except (KeyboardInterrupt, typer.Abort):

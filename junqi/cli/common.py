@@ -4,15 +4,18 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 import typer.core
 
 from junqi.errors import JunqiError
+
+if TYPE_CHECKING:
+    from junqi.layout_file import FoundLayout
 
 Choice = TypeVar("Choice", bound=StrEnum)
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -84,6 +87,7 @@ def choice_option(choices: type[Choice], *names: str, help: str) -> Any:
 
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV, with a line of headings.")]
 LayoutsArgument = Annotated[
     list[str] | None,
     typer.Argument(
@@ -135,16 +139,35 @@ def _without_type(name: str) -> str:
     return re.sub(r" <[^<>]*>$", "", name)
 
 
-def add_command(app: typer.Typer, *examples: str) -> Callable[[Function], Function]:
-    """Add a command to a group; its help ends with these examples."""
+def add_command(
+    app: typer.Typer, *examples: str, name: str | None = None
+) -> Callable[[Function], Function]:
+    """Add a command to a group, by the function's name if it has no other.
+
+    Its help ends with these examples.
+    """
     heading = "Example:" if len(examples) == 1 else "Examples:"
     lines = "\n".join(f"  {line}" for example in examples for line in example.splitlines())
-    return app.command(cls=PlainCommand, epilog=f"\b\n{heading}\n{lines}")
+    return app.command(name, cls=PlainCommand, epilog=f"\b\n{heading}\n{lines}")
 
 
 def wrong_usage(context: typer.Context, message: str) -> typer.BadParameter:
     """An error about options that do not go together, to be raised."""
     return typer.BadParameter(message, ctx=context)
+
+
+def gather_named(
+    context: typer.Context, layouts: list[str] | None, files: list[str] | None
+) -> "list[FoundLayout]":
+    """The layouts that the user named, or those of standard input if none was."""
+    from junqi.layout_file import gather_layouts
+    from junqi.textfile import STDIN
+
+    if not layouts and not files:
+        if sys.stdin is None or sys.stdin.isatty():
+            raise wrong_usage(context, "expected a layout, a file or - for standard input")
+        layouts = [STDIN]
+    return gather_layouts(layouts or [], files or [])
 
 
 def note(text: str) -> None:
@@ -158,6 +181,48 @@ def print_json(value: Any) -> None:
         print("[\n" + ",\n".join(json.dumps(item) for item in value) + "\n]")
     else:
         print(json.dumps(value))
+
+
+def print_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table with a line of headings, as spreadsheets read it."""
+    import csv
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: str = "") -> None:
+    """Print a table for reading: columns two spaces apart, as wide as need be.
+
+    A column with nothing in it is left out.
+
+    Args:
+        columns: the headings.
+        rows: the cells of each line.
+        right: headings, separated by spaces, of the columns that end together.
+    """
+    from junqi.render import display_width
+
+    shown = [i for i in range(len(columns)) if not rows or any(row[i] for row in rows)]
+    columns = [columns[i] for i in shown]
+    lines = [columns, *([row[i] for i in shown] for row in rows)]
+    sizes = [[display_width(text) for text in line] for line in lines]
+    widths = [max(column) for column in zip(*sizes, strict=True)]
+    is_right = [column in right.split() for column in columns]
+    for line, taken in zip(lines, sizes, strict=True):
+        cells = [
+            " " * (width - size) + text if to_right else text + " " * (width - size)
+            for text, size, width, to_right in zip(line, taken, widths, is_right, strict=True)
+        ]
+        print("  ".join(cells).rstrip())
+
+
+def plain(text: str) -> str:
+    """A text from a file without what could do something to the terminal, in one line."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def write_file(path: str, text: str) -> None:

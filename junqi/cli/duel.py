@@ -67,7 +67,8 @@ def duel(
     if games % 2:
         raise wrong_usage(context, f"expected an even number for --games, got {games}")
     layout_a, layout_b = gather_one(layout), gather_one(other)
-    player_a, player_b = parse_judge(judge_a or judge), parse_judge(judge_b or judge)
+    player_a = parse_judge(judge if judge_a is None else judge_a)
+    player_b = parse_judge(judge if judge_b is None else judge_b)
     seed = seed_or_new(seed)
     with progress_bar("games", games) as progress:
         result = play(

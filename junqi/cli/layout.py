@@ -1,6 +1,5 @@
 """``junqi layout``: check, draw, mirror and make layouts."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +14,7 @@ from junqi.cli.common import (
     SeedOption,
     SvgOption,
     add_command,
+    gather_named,
     names_for,
     number_option,
     print_json,
@@ -53,7 +53,7 @@ def check(
 
     The exit code is 1 if one of them is not legal.
     """
-    found = _found(context, layouts, file)
+    found = gather_named(context, layouts, file)
     if json:
         print_json(
             [
@@ -91,7 +91,7 @@ def show(
     from junqi.render import render_layout_text
     from junqi.render_svg import render_layout_svg
 
-    pieces = [layout.parse() for layout in _found(context, layouts, file)]
+    pieces = [layout.parse() for layout in gather_named(context, layouts, file)]
     written = names_for(names)
     if svg is None:
         drawings = [render_layout_text(p, names=written, color=use_color()) for p in pieces]
@@ -136,7 +136,7 @@ def mirror(
     """Exchange left and right."""
     from junqi.layout import format_layout, mirror_layout
 
-    found = _found(context, layouts, file)
+    found = gather_named(context, layouts, file)
     results = [format_layout(mirror_layout(layout.parse())) for layout in found]
     _print_pairs(found, "mirror", results, json)
 
@@ -154,7 +154,7 @@ def canonical(
     """Print a layout or its mirror image, whichever comes first."""
     from junqi.layout import canonical_layout, format_layout
 
-    found = _found(context, layouts, file)
+    found = gather_named(context, layouts, file)
     results = [format_layout(canonical_layout(layout.parse())) for layout in found]
     _print_pairs(found, "canonical", results, json)
 
@@ -171,20 +171,6 @@ def count(json: JsonOption = False) -> None:
         print_json({"count": count_layouts()})
     else:
         print(f"{count_layouts():,}")
-
-
-def _found(
-    context: typer.Context, layouts: list[str] | None, files: list[str] | None
-) -> "list[FoundLayout]":
-    """The layouts that the user named, or those of standard input if none was."""
-    from junqi.layout_file import gather_layouts
-    from junqi.textfile import STDIN
-
-    if not layouts and not files:
-        if sys.stdin is None or sys.stdin.isatty():
-            raise wrong_usage(context, "expected a layout, a file or - for standard input")
-        layouts = [STDIN]
-    return gather_layouts(layouts or [], files or [])
 
 
 def _print_pairs(found: "list[FoundLayout]", key: str, results: list[str], json: bool) -> None:

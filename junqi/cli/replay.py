@@ -21,6 +21,7 @@ from junqi.cli.common import (
     names_for,
     note,
     number_option,
+    plain,
     print_json,
     use_color,
     write_file,
@@ -246,19 +247,19 @@ class Show:
     def title(self) -> list[str]:
         """Who played whom, and how it ended."""
         record = self.record
-        names = f"{_plain(record.red) or 'red'} - {_plain(record.black) or 'black'}"
+        names = f"{plain(record.red) or 'red'} - {plain(record.black) or 'black'}"
         lines = [f"{names}: {_result_text(record)}"]
         if record.event or record.date:
-            lines.append(", ".join(_plain(text) for text in (record.event, record.date) if text))
+            lines.append(", ".join(plain(text) for text in (record.event, record.date) if text))
         return lines
 
     def panel(self, frame: Frame) -> list[str]:
         """The same for a narrow column."""
         record = self.record
-        played = ", ".join(_plain(text) for text in (record.event, record.date) if text)
+        played = ", ".join(plain(text) for text in (record.event, record.date) if text)
         return [
-            f"red: {_plain(record.red) or '?'}",
-            f"black: {_plain(record.black) or '?'}",
+            f"red: {plain(record.red) or '?'}",
+            f"black: {plain(record.black) or '?'}",
             *([played] if played else []),
             _result_text(record),
             "",
@@ -280,7 +281,7 @@ class Show:
         if clocks := self._clocks_text(frame.ply):
             lines.append(clocks)
         if ply.comment and self.seat == Seat.ALL:  # a comment may tell what a player did not know
-            lines.append(_plain(ply.comment))
+            lines.append(plain(ply.comment))
         return lines
 
     def _ply_text(self, number: int, ply: "Ply") -> str:
@@ -459,11 +460,6 @@ def _result_text(record: "Record") -> str:
 
 def _mover(number: int) -> str:
     return "red" if number % 2 else "black"
-
-
-def _plain(text: str) -> str:
-    """A text from a record without what could do something to the terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def wrapped(text: str, width: int) -> list[str]:

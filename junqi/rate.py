@@ -1,0 +1,115 @@
+"""Scores of layouts: any layouts against any panel, judged by any simulated player.
+
+Every layout meets the same opponents with the same seeds, so that two scores of one run compare
+better than their errors say, and a layout's score does not depend on what else was rated with it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from junqi.layout import Layout
+from junqi.panel import Panel, draw_opponents
+from junqi.rules import Rules
+from junqi.simulate import Judge, Progress, game_seeds, play_games, warm_up
+from junqi.stats import Score, score_of_pairs
+
+# Games whose layouts are laid side by side in memory at once: 50 bytes each.
+_GAMES_AT_ONCE = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class Rating:
+    """How one layout fared against a panel."""
+
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    score: Score
+    score_moving_first: float
+    score_moving_second: float
+    met: NDArray[np.int64]
+    """Wins, draws and losses against each opponent of the panel, ``int64[n, 3]``."""
+
+
+def rate(
+    layouts: Sequence[Layout] | Layout,
+    panel: Panel,
+    games: int,
+    seed: int,
+    judge: Judge,
+    *,
+    rules: Rules | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[Rating]:
+    """Let each layout play so many games against a panel, colours swapped in pairs.
+
+    Args:
+        layouts: ``int8[n, 25]``.
+        panel: the opponents; each pair of games has one, mirrored by a coin flip.
+        games: of each layout, an even number.
+        seed: of the games, of the order of opponents and of the coin.
+        judge: who plays both sides.
+        progress: called now and then with the number of games finished since the last call.
+
+    Raises:
+        ValueError: if the number of games is odd or not positive.
+    """
+    if games < 2 or games % 2:
+        raise ValueError(f"expected an even number of games, at least 2, got {games}")
+    pairs = games // 2
+    warm_up(judge)
+    seeds = game_seeds(seed, pairs)
+    draw = draw_opponents(panel, pairs, seed)
+    at_once = max(1, _GAMES_AT_ONCE // games)
+    ratings = []
+    rows = np.asarray(layouts, dtype=np.int8)
+    for start in range(0, len(rows), at_once):
+        chunk = rows[start : start + at_once]
+        own = np.repeat(chunk, pairs, axis=0)
+        enemy = np.tile(draw.layouts, (len(chunk), 1))
+        both = np.concatenate
+        # The same games with the colours swapped follow in the same call, to fill all threads.
+        results = play_games(
+            both([own, enemy]),
+            both([enemy, own]),
+            np.tile(seeds, 2 * len(chunk)),
+            judge,
+            rules=rules,
+            threads=threads,
+            progress=progress,
+        )
+        scores = results.scores_of_first().reshape(2, len(chunk), pairs)
+        ratings += [
+            _rating(first, 1 - second, draw.indices, len(panel))
+            for first, second in zip(scores[0], scores[1], strict=True)
+        ]
+    return ratings
+
+
+def _rating(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    opponents: NDArray[np.int64],
+    size: int,
+) -> Rating:
+    """Of the scores moving first and second in each pair."""
+    met = np.zeros((size, 3), np.int64)
+    for scores in (first, second):
+        # A win, a draw and a loss score 1, 0.5 and 0: columns 0, 1 and 2.
+        np.add.at(met, (opponents, (2 - 2 * scores).astype(np.int64)), 1)
+    wins, draws, losses = met.sum(axis=0).tolist()
+    return Rating(
+        games=2 * len(first),
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        score=score_of_pairs((first + second) / 2),
+        score_moving_first=float(first.mean()),
+        score_moving_second=float(second.mean()),
+        met=met,
+    )
