@@ -1,0 +1,112 @@
+"""Every knob of the search for layouts, in one place."""
+
+import tomllib
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from junqi.errors import JunqiError
+from junqi.simulate import parse_judge
+
+
+class InvalidSettings(JunqiError, ValueError):
+    """Settings that no search could be run by."""
+
+
+# The last survivors of a best response that are tested with games of their own.
+TESTED = 8
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How layouts are searched for."""
+
+    seed: int = 1
+    minutes: float = 10.0
+    """No round is begun after this time, and the finals are sized by it."""
+    rounds: int | None = None
+    """Exactly so many rounds instead, however long they take."""
+    judge: str = "policy"
+    """Who plays the games of the search."""
+    finals: str = "search:3x3"
+    """Who plays the games that decide about the mixture in the end; ``none`` for no finals."""
+    greed: float = 0.25
+    """From 0, a mixture without counters, to 1, the best score against people's and random
+    layouts."""
+
+    population: int = 48
+    """Layouts of a generation."""
+    generations: int = 16
+    """Generations of each best response."""
+    games: int = 64
+    """Of each newborn layout; a quarter of them then plays four times as many more."""
+    against_mixture: float = 0.7
+    """Share of the games against the present mixture."""
+    against_people: float = 0.2
+    against_random: float = 0.1
+    pair_games: int = 400
+    """Of a new layout against each of the archive."""
+    support_games: int = 2000
+    """Of a new layout against those that carry the mixture."""
+    test_games: int = 4000
+    """With new seeds, of the best of the last generation."""
+
+    finalists: int = 16
+    """Layouts of the archive that the finals judge again."""
+    final_pair_games: int | None = None
+    """Of each two finalists; made of the minutes if missing."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        for name in ("population", "generations", "games", "pair_games", "finalists"):
+            if getattr(self, name) < 2:
+                raise InvalidSettings(f"expected {name} of at least 2, got {getattr(self, name)}")
+        if self.rounds is not None and self.rounds < 1:
+            raise InvalidSettings(f"expected at least 1 round, got {self.rounds}")
+        if not self.minutes > 0:
+            raise InvalidSettings(f"expected more than 0 minutes, got {self.minutes}")
+        if not 0 <= self.greed <= 1:
+            raise InvalidSettings(f"expected greed from 0 to 1, got {self.greed}")
+        shares = (self.against_mixture, self.against_people, self.against_random)
+        if min(shares) < 0 or sum(shares) <= 0:
+            raise InvalidSettings(f"expected shares of games of at least 0, got {shares}")
+        parse_judge(self.judge)
+        if self.finals != "none":
+            parse_judge(self.finals)
+
+    def final_games(self) -> int:
+        """Of each two finalists: so many that finals take about a quarter of the time."""
+        if self.final_pair_games is not None:
+            return self.final_pair_games
+        return max(4, 2 * round(self.minutes * 2))
+
+    def respond_games(self) -> int:
+        """How many games one best response takes, at most."""
+        survivors = max(2, self.population // 4)
+        race = self.games * (self.population + 4 * (self.population // 4 + survivors))
+        return self.generations * race + TESTED * self.test_games
+
+    def to_json(self) -> dict[str, Any]:
+        """All settings by name, as runs keep them."""
+        return asdict(self)
+
+
+def read_settings(path: Path, **changes: Any) -> Settings:
+    """Settings from a TOML file; what is given by name replaces what the file says.
+
+    Raises:
+        InvalidSettings: if the file is not TOML, or names a setting that there is not.
+        OSError: if it cannot be read.
+    """
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidSettings(f"{path}: expected TOML: {error}") from None
+    known = {field.name for field in fields(Settings)}
+    if unknown := sorted(set(found) - known):
+        names = ", ".join(sorted(known))
+        raise InvalidSettings(f"{path}: unknown setting {unknown[0]!r}; there are {names}")
+    try:
+        return Settings(**{**found, **changes})
+    except TypeError as error:
+        raise InvalidSettings(f"{path}: {error}") from None

@@ -1,0 +1,150 @@
+"""``junqi layout evolve``, ``attack`` and ``rate`` as a user runs them."""
+
+import json
+import sqlite3
+
+import pytest
+
+LAYOUT = "cigdcegkefkfaibgidjhhhjlj"
+SMALL = """
+population = 12
+generations = 2
+games = 16
+pair_games = 16
+support_games = 16
+test_games = 64
+finals = "search:1x1"
+finalists = 3
+final_pair_games = 4
+"""
+
+
+@pytest.fixture
+def book(tmp_path, cli):
+    path = tmp_path / "mine.db"
+    assert cli("book", "init", "--book", path).code == 0
+    return path
+
+
+@pytest.fixture
+def settings(tmp_path):
+    path = tmp_path / "search.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+def mixture(path) -> dict[str, float]:
+    with sqlite3.connect(path) as db:
+        return dict(db.execute("select layout, weight from layouts where weight > 0"))
+
+
+def evolve(cli, book, settings, *more):
+    options = ("--settings", settings, "--rounds", 2, "--seed", 1, "--book", book)
+    return cli("layout", "evolve", *options, *more)
+
+
+def test_evolve_puts_a_mixture_into_the_book_and_undo_takes_it_out(cli, book, settings) -> None:
+    before = mixture(book)
+    ran = evolve(cli, book, settings)
+    assert ran.code == 0, ran.err
+    assert "round 2: best counter" in ran.err
+    after = mixture(book)
+    assert not set(after) & set(before)
+    assert sum(after.values()) == pytest.approx(1, abs=0.001)
+    assert all(layout in ran.out for layout in after)
+    assert cli("book", "check", "--book", book).code == 0
+    assert cli("book", "undo", "--book", book).code == 0
+    assert mixture(book) == before
+
+
+def test_a_seed_gives_the_same_book_for_any_number_of_threads(cli, book, settings) -> None:
+    evolve(cli, book, settings, "--threads", 1)
+    one = mixture(book)
+    cli("book", "undo", "--book", book)
+    evolve(cli, book, settings, "--threads", 2)
+    assert mixture(book) == one
+
+
+def test_a_dry_run_changes_nothing(cli, book, settings, tmp_path) -> None:
+    before = mixture(book)
+    assert evolve(cli, book, settings, "--dry-run").code == 0
+    assert mixture(book) == before
+    assert not list(tmp_path.glob("*.evolve.json"))
+
+
+def test_a_stopped_run_is_resumed_to_the_same_book(cli, book, settings, monkeypatch) -> None:
+    from layout_search import finals
+
+    evolve(cli, book, settings)
+    whole = mixture(book)
+    cli("book", "undo", "--book", book)
+
+    def interrupted(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(finals, "hold_finals", interrupted)
+        assert evolve(cli, book, settings).code == 130
+    assert mixture(book) != whole
+    ran = cli("layout", "evolve", "--resume", "--book", book)
+    assert ran.code == 0, ran.err
+    assert mixture(book) == whole
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("--minutes", "0"), 2, "minutes above 0"),
+        (("--opponents", "me"), 2, "expected human, random or book:TAG, got 'me'"),
+        (("--opponents", "book:nobody"), 1, "nobody"),
+        (("--judge", "me"), 1, "expected random, policy or search"),
+        (("--resume",), 1, "no checkpoint to resume from"),
+        (("--settings", "none.toml"), 1, "no such file"),
+        (("--greed", "2"), 1, "expected greed from 0 to 1"),
+    ],
+)
+def test_wrong_wishes_get_one_line(cli, book, arguments, code, said) -> None:
+    ran = cli("layout", "evolve", *arguments, "--book", book, "--seed", 1)
+    assert ran.code == code
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_attack_keeps_its_certificate_in_the_book(cli, book) -> None:
+    options = ("--attempts", 1, "--seed", 3, "--book", book, "--json")
+    ran = cli("layout", "attack", *options)
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    with sqlite3.connect(book) as db:
+        rows = list(db.execute("select games, wins, draws, kind, command from evidence"))
+    ((games, wins, draws, kind, command),) = rows
+    assert kind == "attack"
+    assert (wins + draws / 2) / games == pytest.approx(told["score"])
+    assert command == "junqi layout attack --attempts 1 --seed 3 --judge policy"
+    assert cli("book", "check", "--book", book).code == 0
+
+
+def test_attack_on_a_layout_leaves_the_book_alone(cli, book) -> None:
+    ran = cli("layout", "attack", LAYOUT, "--attempts", 1, "--seed", 3, "--book", book)
+    assert ran.code == 0, ran.err
+    assert "fresh games by policy" in ran.out
+    with sqlite3.connect(book) as db:
+        assert db.execute("select count(*) from evidence").fetchone() == (0,)
+
+
+def test_rate_scores_layouts_against_a_panel(cli, book) -> None:
+    arguments = ("--panel", "random:20", "--games", 200, "--seed", 1, "--book", book, "--json")
+    ran = cli("layout", "rate", LAYOUT, *arguments)
+    assert ran.code == 0, ran.err
+    (row,) = json.loads(ran.out)
+    assert row["layout"] == LAYOUT
+    assert row["games"] == 200
+    assert 0.3 < row["score"] < 1
+    csv = cli("layout", "rate", LAYOUT, *arguments[:-1], "--csv").out
+    assert csv.splitlines()[0].startswith("layout,opponents,judge")
+
+
+def test_rate_names_an_illegal_layout(cli, book) -> None:
+    ran = cli("layout", "rate", "a" * 25, "--book", book)
+    assert ran.code == 1
+    assert "25 x marshal (a): expected 1" in ran.err

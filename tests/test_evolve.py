@@ -1,0 +1,174 @@
+"""The search for layouts: fitness, best response, rounds, checkpoints, finals, attack."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from junqi.layout import (
+    format_layout,
+    layout_problems,
+    mirror_layout,
+    parse_layouts,
+    random_layouts,
+)
+from junqi.simulate import parse_judge
+from layout_search import evolve
+from layout_search.archive import Archive
+from layout_search.attack import attack
+from layout_search.finals import choose_finalists, hold_finals
+from layout_search.fitness import draw, mix_opponents, score
+from layout_search.respond import respond
+from layout_search.settings import InvalidSettings, Settings, read_settings
+
+POLICY = parse_judge("policy")
+PEOPLE = parse_layouts(["cigdcegkefkfaibgidjhhhjlj", "hcgcgkikgfdfdabejiiejljhh"])
+SMALL = Settings(
+    rounds=3,
+    population=12,
+    generations=3,
+    games=16,
+    pair_games=16,
+    support_games=16,
+    test_games=64,
+    finals="search:1x1",
+    finalists=3,
+    final_pair_games=4,
+)
+
+
+def state(run: evolve.Run) -> tuple[object, ...]:
+    archive = run.archive
+    texts = [format_layout(layout) for layout in archive.layouts]
+    return texts, archive.points.tolist(), run.shares.tolist(), run.panel_scores.tolist(), run.games
+
+
+def searched(settings: Settings = SMALL, threads: int | None = None) -> evolve.Run:
+    run = evolve.start(settings, PEOPLE)
+    evolve.search(run, threads)
+    return run
+
+
+def test_opponents_are_met_as_often_as_their_shares_say_and_mirrored_half_the_time() -> None:
+    opponents = mix_opponents([(0.75, PEOPLE[:1], None), (0.25, PEOPLE[1:], None)])
+    drawn = draw(opponents, 4000, (1,))
+    is_first = (drawn == PEOPLE[0]).all(axis=1)
+    is_image = (drawn == mirror_layout(PEOPLE[0])).all(axis=1)
+    assert (is_first | is_image).sum() == pytest.approx(3000, abs=1)
+    assert is_image.sum() == pytest.approx(1500, abs=150)
+
+
+def test_a_layout_and_its_mirror_image_score_alike() -> None:
+    opponents = mix_opponents([(1.0, random_layouts(50, 1), None)])
+    both = np.stack([PEOPLE[0], mirror_layout(PEOPLE[0])])
+    scores = score(both, opponents, 4000, (3,), POLICY)
+    assert scores[0] == pytest.approx(scores[1], abs=0.04)
+
+
+def test_a_best_response_beats_what_it_was_bred_against() -> None:
+    opponents = mix_opponents([(1.0, PEOPLE[:1], None)])
+    settings = replace(SMALL, population=24, generations=8, games=32)
+    found = respond(opponents, PEOPLE[:0], settings, (1,), POLICY)
+    assert found[0].score == max(response.score for response in found)
+    fresh = score(found[0].layout[None], opponents, 2000, (99,), POLICY)[0]
+    assert fresh > 0.6
+
+
+def test_payoffs_are_antisymmetric_and_extended_never_recomputed() -> None:
+    archive = Archive()
+    for layout in random_layouts(3, 2):
+        archive.add(layout)
+    archive.play([(0, 1), (2, 0)], 40, (1,), POLICY)
+    before = archive.payoff()[:2, :2]
+    archive.add(random_layouts(1, 9)[0])
+    archive.play([(3, 1)], 40, (2,), POLICY)
+    payoff = archive.payoff()
+    assert np.array_equal(payoff, -payoff.T)
+    assert np.array_equal(payoff[:2, :2], before)
+    assert archive.games.sum() == 120
+
+
+def test_rounds_grow_an_archive_of_legal_layouts_and_a_mixture() -> None:
+    reports = []
+    run = evolve.start(SMALL, PEOPLE)
+    evolve.search(run, report=reports.append)
+    assert [report.number for report in reports] == [1, 2, 3]
+    assert 1 <= len(run.archive) <= 3
+    assert all(layout_problems(format_layout(x)) == [] for x in run.archive.layouts)
+    assert run.shares.sum() == pytest.approx(1)
+
+
+def test_a_seed_gives_the_same_search_for_any_number_of_threads() -> None:
+    assert state(searched(threads=1)) == state(searched(threads=2))
+    assert state(searched()) != state(searched(replace(SMALL, seed=2)))
+
+
+def test_a_resumed_search_ends_like_an_uninterrupted_one(tmp_path) -> None:
+    checkpoint = tmp_path / "run.json"
+    stopped = evolve.start(replace(SMALL, rounds=1), PEOPLE)
+    evolve.search(stopped, checkpoint=checkpoint)
+    resumed = evolve.load(checkpoint)
+    resumed.settings = SMALL
+    evolve.search(resumed)
+    assert state(resumed) == state(searched())
+
+
+def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path) -> None:
+    path = tmp_path / "run.json"
+    with pytest.raises(evolve.CannotResume, match="no checkpoint"):
+        evolve.load(path)
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(evolve.CannotResume, match="expected a checkpoint"):
+        evolve.load(path)
+    evolve.save(evolve.start(SMALL, PEOPLE), path)
+    text = path.read_text(encoding="utf-8").replace('"version": "', '"version": "9')
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(evolve.CannotResume, match="made by version 9"):
+        evolve.load(path)
+
+
+def test_finals_choose_among_carriers_and_the_greedy_and_solve_anew() -> None:
+    run = searched()
+    finals = hold_finals(run)
+    assert finals.members == choose_finalists(run)
+    assert finals.shares.sum() == pytest.approx(1)
+    assert np.allclose(finals.payoff, -finals.payoff.T)
+    again = hold_finals(run, threads=1)
+    assert np.array_equal(again.shares, finals.shares)
+
+
+def test_an_attack_tells_the_score_of_fresh_games() -> None:
+    target = mix_opponents([(1.0, PEOPLE[:1], None)])
+    found = attack(target, PEOPLE, minutes=1, attempts=1, seed=1, judge="policy")
+    assert found.attempts == 1
+    assert found.score.mean > 0.6
+    assert found.score.error < 0.01
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"minutes": 0},
+        {"rounds": 0},
+        {"greed": 2},
+        {"population": 1},
+        {"judge": "me"},
+        {"finals": "search:0x0"},
+        {"against_mixture": -1},
+    ],
+)
+def test_settings_that_cannot_work_are_refused(wrong) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        Settings(**wrong)
+
+
+def test_settings_are_read_from_toml_and_replaced_by_name(tmp_path) -> None:
+    path = tmp_path / "search.toml"
+    path.write_text("minutes = 3\npopulation = 20\n", encoding="utf-8")
+    assert read_settings(path, population=30) == Settings(minutes=3, population=30)
+    path.write_text("minuets = 3\n", encoding="utf-8")
+    with pytest.raises(InvalidSettings, match="unknown setting 'minuets'"):
+        read_settings(path)
+    path.write_text("minutes = \n", encoding="utf-8")
+    with pytest.raises(InvalidSettings, match="expected TOML"):
+        read_settings(path)
