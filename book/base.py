@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,20 @@ class BookFile:
 
     def close(self) -> None:
         """Let go of the file."""
+        if not self.is_read_only:
+            self._bring_home()
         with telling(self.path):
             self.connection.close()
+
+    def _bring_home(self) -> None:
+        """Move all changes into the book itself, though others may be reading it.
+
+        Who then copies the file alone has all of it. If somebody is in the way, it is done another
+        time: nothing is lost.
+        """
+        with suppress(sqlite3.Error):
+            self.connection.execute("PRAGMA busy_timeout = 100")
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def __enter__(self) -> "BookFile":
         return self

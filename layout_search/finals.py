@@ -49,9 +49,12 @@ class Finals:
 def hold_finals(
     run: Run,
     threads: int | None = None,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Callable[[int], None] = lambda games: None,
 ) -> Finals:
-    """Judge the best of the archive again and solve for the final mixture."""
+    """Judge the best of the archive again and solve for the final mixture.
+
+    `report` is told of games as they are finished.
+    """
     settings = run.settings
     judge = parse_judge(settings.finals)
     warm_up(judge)
@@ -61,25 +64,29 @@ def hold_finals(
         strong.add(run.archive.layouts[member])
     pairs = list(combinations(range(len(members)), 2))
     games, panel_games = settings.final_games(), 4 * settings.final_games()
-    total = games * len(pairs) + panel_games * len(members)
-    done = 0
     seed = (settings.seed, _FINALS_STREAM)
     for number in range(0, len(pairs), PAIRS_AT_ONCE):
         chunk = pairs[number : number + PAIRS_AT_ONCE]
-        done += strong.play(chunk, games, (*seed, number), judge, threads)
-        report(done, total)
+        report(strong.play(chunk, games, (*seed, number), judge, threads))
     panel = panel_of(run, seed)
     layouts = run.archive.layouts[members]
     panel_scores = []
     for layout in layouts:
         panel_scores.append(score(layout[None], panel, panel_games, (*seed, 0), judge, threads)[0])
-        done += panel_games
-        report(done, total)
+        report(panel_games)
     fast = run.archive.payoff()[np.ix_(members, members)]
     met = np.maximum(strong.games, strong.games.T)
     payoff = (met * strong.payoff() + TRUST_IN_FAST * fast) / (met + TRUST_IN_FAST)
     shares = prune(mixture_of(payoff, np.array(panel_scores), settings.greed))
+    done = planned_games(run)
     return Finals(layouts, members, strong, payoff, np.array(panel_scores), shares, done)
+
+
+def planned_games(run: Run) -> int:
+    """How many games the finals of a run take."""
+    finalists = len(choose_finalists(run))
+    games = run.settings.final_games()
+    return games * finalists * (finalists - 1) // 2 + 4 * games * finalists
 
 
 def choose_finalists(run: Run) -> list[int]:

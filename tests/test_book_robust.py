@@ -256,6 +256,19 @@ def test_a_reader_sees_changes_of_others_between_its_questions(path: Path) -> No
         assert reader.find_layout(A).weight == 5
 
 
+def test_a_file_copied_alone_has_all_changes_once_the_writer_is_done(path: Path) -> None:
+    copy = path.with_name("copy.db")
+    with Book.open(path, read_only=True) as engine:
+        assert engine.sample(1)
+        with Book.open(path) as writer:
+            writer.set_weight([1], 2)
+        assert Path(f"{path}-wal").stat().st_size == 0
+        shutil.copy(path, copy)
+        assert engine.find_layout(A).weight == 2
+    with Book.open(copy, read_only=True) as book:
+        assert book.find_layout(A).weight == 2
+
+
 def test_an_export_shows_one_state_whatever_happens_meanwhile(path: Path) -> None:
     before = text_of(path)
     with Book.open(path, read_only=True) as reader, Book.open(path) as writer:
@@ -644,3 +657,12 @@ def test_plain_sqlite_reads_a_book(path: Path) -> None:
     subprocess.run([program, str(copy)], input=dump, check=True)
     assert text_of(copy) == text_of(path)
     assert faults_of(copy) == []
+
+
+@pytest.mark.skipif(WINDOWS, reason="measures memory as Unix does")
+def test_the_benchmark_of_large_books_runs_on_a_small_one(tmp_path: Path) -> None:
+    script = Path(__file__).parents[1] / "scripts" / "bench_book.py"
+    command = [PYTHON, str(script), "--layouts=200", "--openings=600", f"--keep={tmp_path}"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "look-up, found" in done.stdout
+    assert faults_of(tmp_path / "large.db") == []

@@ -43,11 +43,16 @@ def evolve(cli, book, settings, *more):
     return cli("layout", "evolve", *options, *more)
 
 
-def test_evolve_puts_a_mixture_into_the_book_and_undo_takes_it_out(cli, book, settings) -> None:
+def test_evolve_puts_a_mixture_into_the_book_and_undo_takes_it_out(
+    cli, book, settings, tmp_path
+) -> None:
     before = mixture(book)
-    ran = evolve(cli, book, settings)
+    log = tmp_path / "rounds.jsonl"
+    ran = evolve(cli, book, settings, "--log-json", log)
     assert ran.code == 0, ran.err
-    assert "round 2: best counter" in ran.err
+    assert "round" not in ran.err, "quiet when nobody watches"
+    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert [row["number"] for row in rows] == [1, 2]
     after = mixture(book)
     assert not set(after) & set(before)
     assert sum(after.values()) == pytest.approx(1, abs=0.001)

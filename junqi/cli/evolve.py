@@ -1,5 +1,9 @@
 """``junqi layout evolve``: layouts nobody has a counter to, into the book."""
 
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +27,7 @@ from junqi.cli.common import (
     note,
     number_option,
     print_table,
+    progress_bar,
     seed_or_new,
     wrong_usage,
 )
@@ -111,6 +116,10 @@ def evolve(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on where a stopped run of this book was.")
     ] = False,
+    log_json: Annotated[
+        Path | None,
+        typer.Option("--log-json", metavar="FILE", help="Add a line of JSON for every round."),
+    ] = None,
     book: BookOption = None,
     dry_run: DryRunOption = False,
 ) -> None:
@@ -124,7 +133,7 @@ def evolve(
     from book.default import book_paths
     from junqi.layout import parse_layouts
     from layout_search import evolve as library
-    from layout_search.finals import hold_finals
+    from layout_search.finals import hold_finals, planned_games
 
     path = book_paths(the_book(context, book))[0]
     checkpoint = path.with_name(f"{path.name}.evolve.json")
@@ -143,11 +152,12 @@ def evolve(
             people, shares = _people(context, opened, opponents)
         chosen = _settings(settings, given | shares, seed)
         run = library.start(chosen, parse_layouts(people))
-    library.search(run, threads, _tell_round, None if dry_run else checkpoint)
+    with _reporting(log_json) as report:
+        library.search(run, threads, report, None if dry_run else checkpoint)
     result = None
     if run.settings.finals != "none":
-        note(f"finals by {run.settings.finals}")
-        result = hold_finals(run, threads, _tell_finals)
+        with progress_bar(f"finals by {run.settings.finals}", planned_games(run)) as progress:
+            result = hold_finals(run, threads, progress)
     with changing(context, book, dry_run) as opened:
         _keep(context, opened, run, result)
     if not dry_run:
@@ -181,16 +191,26 @@ def _people(context: typer.Context, book: "Book", words: str) -> tuple[list[str]
     return people, shares
 
 
+@contextmanager
+def _reporting(path: Path | None) -> Iterator[Callable[[Any], None]]:
+    """What tells of rounds: on stderr if that is a terminal, and in a file if one is named."""
+    with nullcontext() if path is None else path.open("a", encoding="utf-8") as file:
+
+        def report(round: Any) -> None:
+            if sys.stderr is not None and sys.stderr.isatty():
+                _tell_round(round)
+            if file is not None:
+                print(json.dumps(vars(round)), file=file, flush=True)
+
+        yield report
+
+
 def _tell_round(report: Any) -> None:
     rate = report.games / report.seconds
     note(
         f"round {report.number}: best counter {100 * report.counter:.1f} %, mixture of "
         f"{report.mixture} in {report.archive} layouts, {rate:,.0f} games/s, {report.seconds:.0f} s"
     )
-
-
-def _tell_finals(done: int, total: int) -> None:
-    note(f"finals: {done:,} of {total:,} games")
 
 
 def _final_mixture(run: "Run", finals: "Finals | None") -> "tuple[Layout, list[float]]":
