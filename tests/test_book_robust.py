@@ -238,7 +238,7 @@ def test_a_reader_never_fails_or_waits_and_no_change_is_lost(path: Path) -> None
         assert writer.returncode == 0
     assert rounds > 10
     # A writer's lock would be felt for longer; the machine itself may be busy.
-    assert slowest < 1.0
+    assert slowest < 2.0
     with Book.open(path, read_only=True) as book:
         notes = book.find_layout("1").notes.split("\n")
         expected = {f"{name}-{n}" for name in ("one", "two") for n in range(changes)}
