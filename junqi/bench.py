@@ -12,6 +12,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeAlias
 
@@ -58,10 +59,13 @@ def bench(is_quick: bool, yardstick: str | None, note: Note) -> Figures:
     note("search")
     figures["search_depth"] = SEARCH_DEPTH
     figures["search_nodes_per_second"] = _search_speed(40 * scale)
+    figures["search_nodes_per_second_all"] = _search_speed(40 * scale, cores)
     figures["search_seconds_per_position"] = _timed(search_positions, *_search_arguments(40)) / 40
     note("world samples")
     worlds = 200_000 * scale
     figures["worlds_per_second"] = worlds / _timed(sample_worlds, worlds, SEED)
+    everywhere = _timed(_on_threads, cores, lambda: sample_worlds(worlds, SEED))
+    figures["worlds_per_second_all"] = cores * worlds / everywhere
     figures["memory_mb"] = _memory_mb()
     note("start from the cache")
     figures["start_seconds"] = _start_seconds(dict(os.environ))
@@ -160,11 +164,23 @@ def _search_arguments(positions: int, scratch: Any = None) -> tuple[Any, ...]:
     )
 
 
-def _search_speed(positions: int) -> float:
-    """Nodes a second: every move made or valued is a node."""
-    scratch = new_scratch()
-    seconds = _timed(search_positions, *_search_arguments(positions, scratch))
-    return float(scratch.nodes[0]) / seconds
+def _search_speed(positions: int, threads: int = 1) -> float:
+    """Nodes a second of all threads together: every move made or valued is a node."""
+
+    def search() -> int:
+        scratch = new_scratch()
+        search_positions(*_search_arguments(positions, scratch))
+        return int(scratch.nodes[0])
+
+    begin = time.perf_counter()
+    nodes = sum(_on_threads(threads, search))
+    return nodes / (time.perf_counter() - begin)
+
+
+def _on_threads(threads: int, work: Callable[[], Any]) -> list[Any]:
+    """Do the same work on several threads at once."""
+    with ThreadPoolExecutor(threads) as pool:
+        return [future.result() for future in [pool.submit(work) for _ in range(threads)]]
 
 
 def _timed(function: Callable[..., Any], *arguments: Any) -> float:

@@ -20,7 +20,8 @@ Cli = Callable[..., Any]
 
 FIGURES = {
     "signature", "threads", "random", "policy", "search:3x3", "search_depth",
-    "search_nodes_per_second", "search_seconds_per_position", "worlds_per_second", "memory_mb",
+    "search_nodes_per_second", "search_nodes_per_second_all", "search_seconds_per_position",
+    "worlds_per_second", "worlds_per_second_all", "memory_mb",
     "start_seconds",
 }  # fmt: skip
 
@@ -114,6 +115,8 @@ def test_quick_figures_are_complete(quick: None) -> None:
         one, everything = (rates[key]["games_per_second"] for key in ("one", "all"))
         assert rates["scaling"] == pytest.approx(everything / one)
     assert figures["search_nodes_per_second"] > 1000
+    assert figures["search_nodes_per_second_all"] > 1000
+    assert figures["worlds_per_second_all"] > 1000
     assert figures["memory_mb"] is None or figures["memory_mb"] > 10
     assert told[0] == "loading the kernels"
 

@@ -54,8 +54,11 @@ def _lines(figures: dict[str, Any]) -> list[str]:
         )
     lines += [
         f"search depth {figures['search_depth']} nodes {figures['search_nodes_per_second']:>12,.0f}"
-        f" /s   {1000 * figures['search_seconds_per_position']:.2f} ms a position",
-        f"worlds             {figures['worlds_per_second']:>13,.0f} /s",
+        f" /s   {1000 * figures['search_seconds_per_position']:.2f} ms a position, on 1 thread",
+        f"                   {figures['search_nodes_per_second_all']:>13,.0f} /s"
+        f"   on {threads} threads",
+        f"worlds             {figures['worlds_per_second']:>13,.0f} /s   on 1 thread",
+        f"                   {figures['worlds_per_second_all']:>13,.0f} /s   on {threads} threads",
         f"start              {figures['start_seconds']:>13.2f} s    from the cache",
     ]
     if "compile_seconds" in figures:
