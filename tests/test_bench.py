@@ -174,7 +174,7 @@ print("command=" + sys.argv[1], "seconds=0.5", speed, "plies/s=7")
 @pytest.fixture
 def our_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "_games_speed", lambda _judge, _games: 500.0)
-    monkeypatch.setattr(bench, "_search_speed", lambda _positions: 3000.0)
+    monkeypatch.setattr(bench, "_search_speed", lambda _positions, _threads=1: 3000.0)
 
 
 @needs_shebang

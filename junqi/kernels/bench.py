@@ -24,7 +24,7 @@ from junqi.kernels.search import (
     search,
 )
 from junqi.kernels.tables import BOARD
-from junqi.kernels.worlds import ALL_KINDS, MAY_AT_START, MIXING, mend_world, mix_world
+from junqi.kernels.worlds import ALL_KINDS, MAY_AT_START, MIXING, SLOTS, mend_world, mix_world
 
 # Random plies before a position is searched, in turn.
 SHORTEST_OPENING = 10
@@ -74,7 +74,8 @@ def search_positions(first, second, depth, seed, positions, steps, worths, quiet
 @njit
 def sample_worlds(count, seed):
     """Draw worlds of a start position; returns a checksum of them."""
-    world = ALL_KINDS.copy()
+    world = np.zeros(128, np.uint8)[64 : 64 + SLOTS]  # alone in its cache line, on every thread
+    world[:] = ALL_KINDS
     mend_world(MAY_AT_START, world)
     state = random_state(seed)
     total = 0
