@@ -21,6 +21,7 @@ import numpy as np
 from junqi.errors import JunqiError
 from junqi.kernels.bench import sample_worlds, search_positions
 from junqi.kernels.game import new_scratch
+from junqi.kernels.search import QUIET_MOST
 from junqi.layout import parse_layout
 from junqi.rules import Rules
 from junqi.simulate import Judge, Results, game_seeds, parse_judge, play_games, warm_up
@@ -159,7 +160,7 @@ def _search_arguments(positions: int, scratch: Any = None) -> tuple[Any, ...]:
         positions,
         Rules().steps,
         tables.worths,
-        int(tables.limits[2]),
+        int(tables.limits[QUIET_MOST]),
         scratch or new_scratch(),
     )
 

@@ -253,7 +253,7 @@ def _players(first: Judge, second: Judge) -> Players:
         places=np.stack([tables.place for tables in policies]),
         limits=np.stack([tables.limits for tables in policies]),
         worths=np.stack([tables.worths for tables in searches]),
-        clips=np.stack([tables.limits for tables in searches]),
+        search_limits=np.stack([tables.limits for tables in searches]),
     )
 
 

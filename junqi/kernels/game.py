@@ -27,7 +27,15 @@ from junqi.kernels.playout import (
     without_move,
 )
 from junqi.kernels.policy import policy_move
-from junqi.kernels.search import Stack, new_stack, search_move
+from junqi.kernels.search import (
+    CLIP,
+    MARGIN,
+    QUIET_MOST,
+    WARINESS,
+    Stack,
+    new_stack,
+    search_move,
+)
 from junqi.kernels.tables import BOARD, STEP_POINTS
 from junqi.kernels.worlds import ALL_KINDS, SLOTS, mend_world, mix_world, start_tracking, track
 
@@ -53,8 +61,8 @@ class Players(NamedTuple):
     places: NDArray[np.int32]
     limits: NDArray[np.int32]
     worths: NDArray[np.int32]
-    """``int32[2, ...]``, with `clips` each player's `weights.SearchTables`."""
-    clips: NDArray[np.int32]
+    """``int32[2, ...]``, with `search_limits` each player's `weights.SearchTables`."""
+    search_limits: NDArray[np.int32]
 
 
 class Scratch(NamedTuple):
@@ -171,10 +179,10 @@ def game(first_layout, second_layout, seed, settings, players, scratch, moves_ou
                 scratch.may,
                 scratch.worlds[side],
                 players.worths[side],
-                players.clips[side, 0],
-                players.clips[side, 1],
-                players.clips[side, 2],
-                players.clips[side, 3],
+                players.search_limits[side, CLIP],
+                players.search_limits[side, MARGIN],
+                players.search_limits[side, QUIET_MOST],
+                players.search_limits[side, WARINESS],
                 state,
                 scratch.world_board,
                 scratch.root_moves,

@@ -32,6 +32,9 @@ DEEPEST = 16
 # Added to the sort key of a contact that gains something.
 GOOD = 1000
 
+# Places of the numbers in `weights.SearchTables.limits`.
+CLIP, MARGIN, QUIET_MOST, WARINESS = range(4)
+
 # Places in a frame of the stack: six sets, and the numbers of an open node.
 OWN, MOBILE, ENGINEERS, ENEMY, ENEMY_MOBILE, ENEMY_ENGINEERS = range(6)
 SCORE, LEFT, ALPHA, BETA, BEST, INDEX, COUNT, ATTACKER, DEFENDER, SORTING = range(10)
