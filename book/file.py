@@ -146,6 +146,9 @@ def copy_database(source: sqlite3.Connection, target: Path) -> None:
     Raises:
         BookError: if it cannot be written, or the file of that name is in use.
     """
+    target = Path(os.path.realpath(target))  # a link stays a link
+    if target.exists() and not target.is_file():
+        raise BookError(f"{target}: expected a file to replace, got something else")
     check_no_journal(target)
     part = beside(target)
     try:

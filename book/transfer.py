@@ -73,7 +73,8 @@ def export_lines(book: Book) -> Iterator[str]:
 def export_file(book: Book, path: str | Path) -> None:
     """Write a book as a text file, or to standard output for ``-``.
 
-    The file appears under its name only when it is whole.
+    The file appears under its name only when it is whole. What stands there and is no file, such
+    as a pipe, is written into as it is.
 
     Raises:
         BookError: if the book cannot be read.
@@ -83,7 +84,11 @@ def export_file(book: Book, path: str | Path) -> None:
         _write(sys.stdout.buffer, export_lines(book))
         sys.stdout.buffer.flush()
         return
-    path = Path(path)
+    path = Path(os.path.realpath(path))  # a link stays a link
+    if path.exists() and not path.is_file():
+        with open(path, "wb") as file:
+            _write(file, export_lines(book))
+        return
     part = beside(path)
     try:
         with open(part, "wb") as file:

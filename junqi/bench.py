@@ -47,6 +47,8 @@ Note: TypeAlias = Callable[[str], None]
 def bench(is_quick: bool, yardstick: str | None, note: Note) -> Figures:
     """Measure everything; `note` is told what is going on."""
     scale = 1 if is_quick else 5
+    if yardstick:
+        _check_program(yardstick)
     note("loading the kernels")
     warm_up(*(parse_judge(name) for name in SIGNATURE_GAMES))
     search_positions(*_search_arguments(1))
@@ -209,6 +211,14 @@ def _memory_mb() -> float | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+def _check_program(path: str) -> None:
+    """Rather now than after minutes."""
+    if not os.path.isfile(path):
+        raise JunqiError(f"{path}: no such file")
+    if not os.access(path, os.X_OK):
+        raise JunqiError(f"{path}: expected a program that can be run")
 
 
 def _yardstick_speed(command: list[str], key: str) -> float:

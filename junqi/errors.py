@@ -4,6 +4,9 @@
 class JunqiError(Exception):
     """Something given to us is not as it should be; the message says what was expected."""
 
+    is_usage = False
+    """Whether it is an option or argument of the command line itself that is wrong."""
+
 
 class InvalidLayout(JunqiError, ValueError):
     """A layout that the rules forbid, or a text that is not a layout."""

@@ -107,7 +107,10 @@ class Session:
             command = parse_command(text)
         except ProtocolError as error:
             self._note(f"ignored: {error}")
-            return None
+            # A GO that cannot be read still waits for an answer.
+            is_go = text.upper().startswith("GO ") and text != self._last_line
+            self._last_line = text
+            return self._move_anyhow() if is_go else None
         if command is None:
             return None
         if text == self._last_line:
@@ -120,11 +123,15 @@ class Session:
             reply = self._answer(command)
         except Exception as error:  # a reply that is not perfect is better than none
             self._note(f"bug: {type(error).__name__}: {error}, after {text!r}")
-            reply = None
-            if isinstance(command, Go):
-                with suppress(Exception):
-                    reply = self._any_move()
+            return self._move_anyhow() if isinstance(command, Go) else None
         return None if reply is None else format_reply(reply)
+
+    def _move_anyhow(self) -> str | None:
+        """A move when something went wrong; none rather than another error."""
+        with suppress(Exception):
+            reply = self._any_move()
+            return None if reply is None else format_reply(reply)
+        return None
 
     def _answer(self, command: Command) -> Reply | None:
         match command:

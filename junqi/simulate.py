@@ -48,6 +48,8 @@ _search_tables = lru_cache(maxsize=32)(search_tables)
 class UnknownJudge(JunqiError, ValueError):
     """A text that names no judge."""
 
+    is_usage = True
+
 
 @dataclass(frozen=True)
 class Judge:

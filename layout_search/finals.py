@@ -1,8 +1,9 @@
 """The last word: a stronger judge looks at the best of the archive again, and the mixture is his.
 
 A strong judge has time for few games, so each payoff is a blend: what he saw, and, as if it were
-so many games more, what the fast judge saw in thousands. Scores come from new seeds; those by
-which finalists were chosen are not used again.
+so many games more, what the fast judge saw in thousands. What is left of the error is drawn many
+times, and the mean of the mixtures is taken, so that luck is not played always. Scores come from
+new seeds; those by which finalists were chosen are not used again.
 """
 
 from collections.abc import Callable
@@ -15,9 +16,9 @@ from numpy.typing import NDArray
 from junqi.layout import Layout
 from junqi.simulate import parse_judge, warm_up
 from layout_search.archive import Archive
-from layout_search.evolve import Run, mixture_of, panel_of
+from layout_search.evolve import Run, panel_of
 from layout_search.fitness import score
-from layout_search.mixture import prune
+from layout_search.mixture import prune, solve_uncertain
 
 Vector = NDArray[np.float64]
 
@@ -77,9 +78,17 @@ def hold_finals(
     fast = run.archive.payoff()[np.ix_(members, members)]
     met = np.maximum(strong.games, strong.games.T)
     payoff = (met * strong.payoff() + TRUST_IN_FAST * fast) / (met + TRUST_IN_FAST)
-    shares = prune(mixture_of(payoff, np.array(panel_scores), settings.greed))
+    greed, scores = settings.greed, np.array(panel_scores)
+    shares = solve_uncertain(
+        (1 - greed) * payoff,
+        (1 - greed) * 0.5 / np.sqrt(met + TRUST_IN_FAST),
+        greed * (scores - 0.5),
+        np.full(len(members), greed * 0.5 / np.sqrt(panel_games)),
+        (*seed, 1),
+    )
+    shares = prune(shares)
     done = planned_games(run)
-    return Finals(layouts, members, strong, payoff, np.array(panel_scores), shares, done)
+    return Finals(layouts, members, strong, payoff, scores, shares, done)
 
 
 def planned_games(run: Run) -> int:
@@ -94,7 +103,5 @@ def choose_finalists(run: Run) -> list[int]:
     wanted = min(run.settings.finalists, len(run.archive))
     by_share = np.argsort(-run.shares, kind="stable").tolist()
     by_panel = np.argsort(-run.panel_scores, kind="stable").tolist()
-    chosen: list[int] = []
-    for pair in zip(by_share, by_panel, strict=True):
-        chosen += [member for member in pair if member not in chosen]
-    return sorted(chosen[:wanted])
+    in_turn = (member for pair in zip(by_share, by_panel, strict=True) for member in pair)
+    return sorted(list(dict.fromkeys(in_turn))[:wanted])

@@ -7,6 +7,8 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 ITERATIONS = 3000
+# Payoffs drawn by `solve_uncertain`.
+DRAWS = 48
 # A layout that is played less often is left out: it would only be noise.
 LEAST_SHARE = 0.01
 
@@ -39,6 +41,27 @@ def solve(payoff: Matrix, bonus: Vector | None = None, iterations: int = ITERATI
         column = _shares(column_regret)
         total += step * row
     return total / total.sum()
+
+
+def solve_uncertain(
+    payoff: Matrix, errors: Matrix, bonus: Vector, bonus_errors: Vector, seed: tuple[int, ...]
+) -> Vector:
+    """The mean of the mixtures for payoffs as they may as well be, within their errors.
+
+    The solution for payoffs of few games trusts their noise: a layout that was lucky would be
+    played always.
+
+    Args:
+        errors: ``float64[n, n]``, the standard error of each payoff, symmetric.
+        bonus_errors: ``float64[n]``.
+    """
+    random = np.random.default_rng(seed)
+    total = np.zeros(len(payoff))
+    for _ in range(DRAWS):
+        noise = np.triu(random.normal(size=payoff.shape), 1) * errors
+        drawn_bonus = bonus + random.normal(size=len(bonus)) * bonus_errors
+        total += solve(payoff + noise - noise.T, drawn_bonus)
+    return total / DRAWS
 
 
 def prune(shares: Vector, least: float = LEAST_SHARE) -> Vector:

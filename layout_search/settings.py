@@ -12,6 +12,8 @@ from junqi.simulate import parse_judge
 class InvalidSettings(JunqiError, ValueError):
     """Settings that no search could be run by."""
 
+    is_usage = True
+
 
 # The last survivors of a best response that are tested with games of their own.
 TESTED = 8

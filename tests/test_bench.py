@@ -232,9 +232,10 @@ def test_a_yardstick_that_is_not_there_is_told_in_one_line(
     missing = tmp_path / "missing"
     ran = cli("bench", "--quick", "--yardstick", missing)
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err.splitlines()[-1].lower() == (
-        f"junqi: error: {missing}: no such file or directory".lower()
-    )
+    assert ran.err == f"junqi: error: {missing}: no such file\n"
+    missing.write_text("no program", encoding="utf-8")
+    ran = cli("bench", "--quick", "--yardstick", missing)
+    assert ran.err == f"junqi: error: {missing}: expected a program that can be run\n"
 
 
 @needs_shebang

@@ -564,3 +564,24 @@ def test_a_replaced_opening_keeps_its_id(path: Path) -> None:
         book.add_openings([replace(before, visits=1)])
         after = book.opening(A, "start", "G0F0")
         assert after == replace(before, visits=1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no links or pipes to speak of on Windows")
+def test_an_export_leaves_links_and_pipes_what_they_are(tmp_path: Path) -> None:
+    with Book.create(tmp_path / "a.db") as book:
+        real, link, pipe = tmp_path / "real.txt", tmp_path / "link.txt", tmp_path / "pipe"
+        real.write_text("old", encoding="utf-8")
+        link.symlink_to(real)
+        transfer.export_file(book, link)
+        assert link.is_symlink()
+        assert real.read_text(encoding="utf-8").startswith("# junqi book")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            transfer.export_file(book, pipe)
+            assert os.read(reader, 100).startswith(b"# junqi book")
+        finally:
+            os.close(reader)
+        assert not pipe.is_file()
+        with pytest.raises(BookError, match="expected a file to replace"):
+            book.backup(pipe, overwrite=True)

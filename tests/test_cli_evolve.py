@@ -89,7 +89,9 @@ def test_a_stopped_run_is_resumed_to_the_same_book(cli, book, settings, monkeypa
 
     with monkeypatch.context() as patch:
         patch.setattr(finals, "hold_finals", interrupted)
-        assert evolve(cli, book, settings).code == 130
+        ran = evolve(cli, book, settings)
+    assert ran.code == 130
+    assert "stopped after 2 rounds: --resume goes on" in ran.err
     assert mixture(book) != whole
     ran = cli("layout", "evolve", "--resume", "--book", book)
     assert ran.code == 0, ran.err
@@ -102,10 +104,10 @@ def test_a_stopped_run_is_resumed_to_the_same_book(cli, book, settings, monkeypa
         (("--minutes", "0"), 2, "minutes above 0"),
         (("--opponents", "me"), 2, "expected human, random or book:TAG, got 'me'"),
         (("--opponents", "book:nobody"), 1, "nobody"),
-        (("--judge", "me"), 1, "expected random, policy or search"),
+        (("--judge", "me"), 2, "expected random, policy or search"),
         (("--resume",), 1, "no checkpoint to resume from"),
         (("--settings", "none.toml"), 1, "no such file"),
-        (("--greed", "2"), 1, "expected greed from 0 to 1"),
+        (("--greed", "2"), 2, "expected greed from 0 to 1"),
     ],
 )
 def test_wrong_wishes_get_one_line(cli, book, arguments, code, said) -> None:

@@ -131,6 +131,7 @@ def test_finals_choose_among_carriers_and_the_greedy_and_solve_anew() -> None:
     run = searched()
     finals = hold_finals(run)
     assert finals.members == choose_finalists(run)
+    assert len(set(finals.members)) == len(finals.members)
     assert finals.shares.sum() == pytest.approx(1)
     assert np.allclose(finals.payoff, -finals.payoff.T)
     again = hold_finals(run, threads=1)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layout_search.mixture import exploitability, prune, solve
+from layout_search.mixture import exploitability, prune, solve, solve_uncertain
 
 
 def test_rock_paper_scissors_is_mixed_as_theory_has_it() -> None:
@@ -45,3 +45,15 @@ def test_pruning_leaves_out_what_is_hardly_played() -> None:
 def test_what_is_no_payoff_matrix_is_refused(payoff) -> None:
     with pytest.raises(ValueError, match="expected"):
         solve(payoff)
+
+
+def test_uncertain_payoffs_are_mixed_more_than_certain_ones() -> None:
+    payoff = np.array([[0, 0.02, 0.02], [-0.02, 0, 0.01], [-0.02, -0.01, 0]])
+    nothing = np.zeros(3)
+    certain = solve_uncertain(payoff, np.zeros((3, 3)), nothing, nothing, (1,))
+    assert certain == pytest.approx(solve(payoff))
+    unsure = solve_uncertain(payoff, np.full((3, 3), 0.1), nothing, nothing, (1,))
+    assert unsure.sum() == pytest.approx(1)
+    assert 0.3 < unsure[0] < 0.9
+    again = solve_uncertain(payoff, np.full((3, 3), 0.1), nothing, nothing, (1,))
+    assert np.array_equal(unsure, again)

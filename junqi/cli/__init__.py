@@ -127,6 +127,7 @@ def run(args: Sequence[str]) -> int:
         return WRONG_USAGE
     except (JunqiError, _AnyClickError) as error:
         _tell(f"{PROGRAM}: error: {error}")
+        return WRONG_USAGE if getattr(error, "is_usage", False) else FAILED
     except OSError as error:
         if error.errno == errno.EPIPE:
             _forget_stdout()  # whoever read our output has seen enough

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from layout_search.finals import Finals
 
 TAG = "evolved"
+# A mixture that the last best response beat like this needs more rounds.
+YOUNG = 0.6
 
 
 def parse_minutes(text: str) -> float:
@@ -152,12 +154,20 @@ def evolve(
             people, shares = _people(context, opened, opponents)
         chosen = _settings(settings, given | shares, seed)
         run = library.start(chosen, parse_layouts(people))
-    with _reporting(log_json) as report:
-        library.search(run, threads, report, None if dry_run else checkpoint)
     result = None
-    if run.settings.finals != "none":
-        with progress_bar(f"finals by {run.settings.finals}", planned_games(run)) as progress:
-            result = hold_finals(run, threads, progress)
+    try:
+        with _reporting(log_json) as report:
+            library.search(run, threads, report, None if dry_run else checkpoint)
+        if run.settings.finals != "none":
+            with progress_bar(f"finals by {run.settings.finals}", planned_games(run)) as progress:
+                result = hold_finals(run, threads, progress)
+    except KeyboardInterrupt:
+        if checkpoint.exists():
+            note(f"stopped after {len(run.rounds)} rounds: --resume goes on from {checkpoint}")
+        raise
+    if run.rounds[-1].counter > YOUNG:
+        counter = 100 * run.rounds[-1].counter
+        note(f"a young mixture: its last counter scored {counter:.0f} %; more time brings it down")
     with changing(context, book, dry_run) as opened:
         _keep(context, opened, run, result)
     if not dry_run:
@@ -248,17 +258,13 @@ def _keep(context: typer.Context, book: "Book", run: "Run", finals: "Finals | No
     )
     book.set_weight([row.id for row in book.layouts(Filter(in_mixture=True))], 0.0)
     layouts, shares = _final_mixture(run, finals)
-    book.add_layouts(
-        NewLayout(
-            format_layout(layout),
-            origin="evolved",
-            role="both",
-            weight=round(share, 4),
-            tags=(TAG,),
-            run=key,
-        )
-        for layout, share in zip(layouts, shares, strict=True)
+    added = book.add_layouts(
+        NewLayout(format_layout(layout), origin="evolved", role="both", tags=(TAG,), run=key)
+        for layout in layouts
     )
+    # Set apart from adding: the search may end at a layout that the book has already.
+    for number, share in zip(added.ids, shares, strict=True):
+        book.set_weight([number], round(share, 4))
 
 
 def _print_mixture(run: "Run", finals: "Finals | None") -> None:
