@@ -149,11 +149,6 @@ class BookFile:
         with telling(self.path):
             return self.connection.execute(sql, parameters).fetchall()
 
-    def _each_row(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[Any]:
-        """The rows of a query one after the other, for those that are too many to hold."""
-        with telling(self.path):
-            yield from self.connection.execute(sql, parameters)
-
     def _value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """The one value that a query gives, None without a row."""
         with telling(self.path):

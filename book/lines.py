@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from book.dump import Row
 from book.errors import BookError
@@ -10,6 +10,7 @@ from book.game_table import record_digest
 from book.rows import BookLayout, Evidence, Game, NewLayout, Opening, Payoff, Run
 from book.words import Value, format_line, parse_line
 
+T = TypeVar("T", int, float)
 NewRow = Run | NewLayout | Evidence | Payoff | Opening | Game
 
 # How many words each line has before its pairs, its first included.
@@ -47,26 +48,21 @@ class _Values:
         return self._texts.pop(name, None)
 
     def integer(self, name: str, default: int | None = None) -> int:
-        text = self._texts.pop(name, None)
-        if text is None:
-            if default is None:
-                raise BookError(f"expected {name}=..., got none")
-            return default
-        try:
-            return int(text)
-        except ValueError:
-            raise BookError(f"expected {name} to be a whole number, got {text!r}") from None
+        return self._parsed(name, default, int, "a whole number")
 
     def number(self, name: str, default: float | None = None) -> float:
+        return self._parsed(name, default, float, "a number")
+
+    def _parsed(self, name: str, default: T | None, parse: Callable[[str], T], what: str) -> T:
         text = self._texts.pop(name, None)
         if text is None:
             if default is None:
                 raise BookError(f"expected {name}=..., got none")
             return default
         try:
-            return float(text)
+            return parse(text)
         except ValueError:
-            raise BookError(f"expected {name} to be a number, got {text!r}") from None
+            raise BookError(f"expected {name} to be {what}, got {text!r}") from None
 
     def maybe_integer(self, name: str) -> int | None:
         return self.integer(name) if name in self._texts else None

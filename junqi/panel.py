@@ -106,12 +106,19 @@ def draw_opponents(panel: Panel, pairs: int, seed: int) -> Draw:
     noise.
     """
     random = np.random.default_rng(np.random.SeedSequence([seed, _DRAW_STREAM]))
-    edges = np.cumsum(panel.weights)
+    return draw_rows(parse_layouts(panel.texts), np.array(panel.weights), pairs, random)
+
+
+def draw_rows(
+    layouts: Layout, weights: NDArray[np.float64], pairs: int, random: np.random.Generator
+) -> Draw:
+    """`draw_opponents` for layouts ``int8[n, 25]`` and their weights ``float64[n]``."""
+    edges = np.cumsum(weights)
     places = (random.random() + np.arange(pairs)) / pairs * edges[-1]
-    indices = np.minimum(np.searchsorted(edges, places, side="right"), len(panel) - 1)
-    layouts = parse_layouts(panel.texts)[indices]
+    indices = np.minimum(np.searchsorted(edges, places, side="right"), len(layouts) - 1)
+    chosen = layouts[indices]
     is_mirrored = random.random(pairs) < 0.5
-    return Draw(indices, np.where(is_mirrored[:, None], mirror_layout(layouts), layouts))
+    return Draw(indices, np.where(is_mirrored[:, None], mirror_layout(chosen), chosen))
 
 
 def format_panel(panel: Panel) -> str:

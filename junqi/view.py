@@ -175,18 +175,10 @@ class View:
             if position.owners[flag] == self.enemy:
                 pieces = (*position.pieces[:flag], FLAG, *position.pieces[flag + 1 :])
                 position = replace(position, pieces=pieces)
-        attacker, defender = starts[move.origin], starts.get(move.target)
-        told = Told(mover, move, result, attacker, defender, flag, seconds)
-        is_own = mover == self.side
-        return replace(
-            self,
-            position=position,
-            men=tuple(men),
-            plies=(*self.plies, told),
-            enemy_flag=self.enemy_flag if flag is None else flag,
-            own_seconds=self.own_seconds + (seconds if is_own else 0.0),
-            enemy_seconds=self.enemy_seconds + (0.0 if is_own else seconds),
+        told = Told(
+            mover, move, result, starts[move.origin], starts.get(move.target), flag, seconds
         )
+        return self._with(told, position, men, self.enemy_flag if flag is None else flag)
 
     def forced(
         self,
@@ -228,15 +220,24 @@ class View:
         quiet = self.quiet_plies + 1 if result == NO_CONTACT else 0
         defender = men[others[0]].start if others and result != NO_CONTACT else None
         told = Told(mover, move, result, men[attacker].start, defender, flag, seconds)
-        is_own = mover == self.side
+        position = Position.from_pieces(placed, other(mover), quiet)
+        return self._with(
+            told, position, men, flag if flag in ENEMY_HEADQUARTERS else self.enemy_flag
+        )
+
+    def _with(
+        self, told: Told, position: Position, men: list[Man], enemy_flag: Point | None
+    ) -> "View":
+        """The view after a ply, of which everything is known."""
+        is_own = told.mover == self.side
         return replace(
             self,
-            position=Position.from_pieces(placed, other(mover), quiet),
+            position=position,
             men=tuple(men),
             plies=(*self.plies, told),
-            enemy_flag=flag if flag in ENEMY_HEADQUARTERS else self.enemy_flag,
-            own_seconds=self.own_seconds + (seconds if is_own else 0.0),
-            enemy_seconds=self.enemy_seconds + (0.0 if is_own else seconds),
+            enemy_flag=enemy_flag,
+            own_seconds=self.own_seconds + (told.seconds if is_own else 0.0),
+            enemy_seconds=self.enemy_seconds + (0.0 if is_own else told.seconds),
         )
 
     def _stand_in(self, men: list[Man], side: Side, point: Point) -> int:

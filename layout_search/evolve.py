@@ -21,7 +21,7 @@ from junqi.layout import Layout, format_layout, parse_layouts, random_layouts
 from junqi.simulate import Judge, parse_judge, warm_up
 from layout_search.archive import Archive
 from layout_search.fitness import Opponents, mix_opponents, score
-from layout_search.mixture import exploitability, prune, solve
+from layout_search.mixture import prune, solve
 from layout_search.respond import respond
 from layout_search.settings import Settings
 
@@ -221,8 +221,3 @@ def load(path: Path) -> Run:
         state["all_games"],
         state["seconds"],
     )
-
-
-def best_known_counter(run: Run) -> float:
-    """What the best counter in the archive scores against the mixture."""
-    return 0.5 + exploitability(run.archive.payoff(), run.shares)

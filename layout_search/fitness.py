@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from junqi.layout import Layout, mirror_layout
+from junqi.layout import Layout
+from junqi.panel import draw_rows
 from junqi.simulate import Judge, game_seeds, play_games
 
 Vector = NDArray[np.float64]
@@ -45,12 +46,7 @@ def mix_opponents(parts: list[tuple[float, Layout, Vector | None]]) -> Opponents
 def draw(opponents: Opponents, pairs: int, seed: tuple[int, ...]) -> Layout:
     """One opponent for each pair of games, as often as its share says, mirrored by a coin flip."""
     random = np.random.default_rng(seed)
-    places = (random.random() + np.arange(pairs)) / pairs
-    last = len(opponents.shares) - 1
-    chosen = np.minimum(np.searchsorted(np.cumsum(opponents.shares), places, side="right"), last)
-    layouts = opponents.layouts[chosen]
-    is_mirrored = random.random(pairs) < 0.5
-    return np.where(is_mirrored[:, None], mirror_layout(layouts), layouts)
+    return draw_rows(opponents.layouts, opponents.shares, pairs, random).layouts
 
 
 def score(
