@@ -1,21 +1,21 @@
 """The book that everything works with when nobody has made one.
 
 It comes with the package as text, and is built into a real book at its first use, in the platform's
-folder for data. ``JUNQI_BOOK`` and the option ``--book`` name other ones.
+folder for data. ``JUNQI_BOOK`` and the option ``--book`` name other ones. Nothing heavy is imported
+here before a book is opened: the engine asks for the paths before its first reply.
 """
 
 import os
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from book.errors import BookError
-from book.file import beside, remove_database, telling
-from book.layers import Layers
-from book.lines import parse_row
-from book.rows import NewLayout
-from book.store import Book, give_name, make_part
+
+if TYPE_CHECKING:
+    from book.layers import Layers
+    from book.store import Book
 
 VARIABLE = "JUNQI_BOOK"
 
@@ -40,23 +40,27 @@ def book_paths(options: Sequence[str | Path] = ()) -> list[Path]:
     return [Path(word).expanduser() for word in named] or [default_path()]
 
 
-def open_book(options: Sequence[str | Path] = (), read_only: bool = False) -> Book:
+def open_book(options: Sequence[str | Path] = (), read_only: bool = False) -> "Book":
     """Open the first of the books to use; the default book is made if it is not there.
 
     Raises:
         BookError: if it cannot be opened.
     """
+    from book.store import Book
+
     path = book_paths(options)[0]
     _make_if_default(path)
     return Book.open(path, read_only)
 
 
-def open_layers(options: Sequence[str | Path] = ()) -> Layers:
+def open_layers(options: Sequence[str | Path] = ()) -> "Layers":
     """Open all the books to use for reading; the default book is made if it is not there.
 
     Raises:
         BookError: if one cannot be opened.
     """
+    from book.layers import Layers
+
     paths = book_paths(options)
     for path in paths:
         _make_if_default(path)
@@ -71,6 +75,8 @@ def build_default(path: str | Path) -> None:
     Raises:
         BookError: if there is a file of that name, or none can be made.
     """
+    from book.file import beside, remove_database, telling
+    from book.store import Book, give_name, make_part
     from book.transfer import import_lines
 
     path = Path(path)
@@ -93,11 +99,16 @@ def build_default(path: str | Path) -> None:
 @cache
 def default_text() -> str:
     """The default book in the text format."""
+    from importlib.resources import files
+
     return (files("book") / "data" / "default_book.txt").read_text(encoding="utf-8")
 
 
 def human_layouts() -> list[str]:
     """People's layouts that come with the package, in canonical form."""
+    from book.lines import parse_row
+    from book.rows import NewLayout
+
     rows = [parse_row(line) for line in default_text().splitlines() if line.startswith("layout ")]
     return [row.layout for row in rows if isinstance(row, NewLayout) and row.origin == "human"]
 

@@ -69,10 +69,15 @@ def write_site(
     for row in rows:
         _write(folder / _page_of(row.layout), site.layout(row))
     _write(folder / "runs.html", site.runs(runs))
-    _write(folder / "site.css", f"{SHEET_STYLE}\n{_data('site.css')}")
+    _write(folder / "site.css", page_style())
     _write(folder / "site.js", _data("site.js"))
     _write(folder / "index.html", site.index())
     return SiteReport(folder / "index.html", len(rows) + 2, book.count_layouts() - len(rows))
+
+
+def page_style() -> str:
+    """The style of pages about a book: the boards, and the colours by day and by night."""
+    return f"{SHEET_STYLE}\n{_data('site.css')}"
 
 
 def _write(path: Path, text: str) -> None:
@@ -448,7 +453,8 @@ def _run_section(run: Run) -> str:
         "notes": f'<span class="notes">{escape(run.notes)}</span>' if run.notes else "",
     }
     listed = "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in facts.items() if v)
-    settings = json.dumps(run.settings, indent=2, ensure_ascii=False)
+    told = {name: value for name, value in run.settings.items() if name != "report"}
+    settings = json.dumps(told, indent=2, ensure_ascii=False)
     return (
         f'<section id="{escape(run.key)}"><h2>{escape(run.key)}</h2><dl class="facts">{listed}</dl>'
         f'<details><summary>settings</summary><pre class="settings">{escape(settings)}</pre>'

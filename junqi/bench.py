@@ -5,6 +5,7 @@ were run: it changes when behaviour changes, and only then.
 """
 
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,8 @@ from junqi.kernels.bench import sample_worlds, search_positions
 from junqi.kernels.game import new_scratch
 from junqi.kernels.search import QUIET_MOST
 from junqi.layout import parse_layout
+from junqi.players import make_player
+from junqi.referee import play_game as play_refereed
 from junqi.rules import Rules
 from junqi.simulate import Judge, Results, game_seeds, parse_judge, play_games, warm_up
 from junqi.weights import SearchWeights, search_tables
@@ -69,6 +72,10 @@ def bench(is_quick: bool, yardstick: str | None, note: Note) -> Figures:
     figures["worlds_per_second"] = worlds / _timed(sample_worlds, worlds, SEED)
     everywhere = _timed(_on_threads, cores, lambda: sample_worlds(worlds, SEED))
     figures["worlds_per_second_all"] = cores * worlds / everywhere
+    note("referee")
+    figures["referee_ms_per_move"] = _referee_ms("random", 5 * scale)
+    program = f"{shlex.quote(sys.executable)} -m junqi player random"
+    figures["referee_ms_per_move_programs"] = _referee_ms(program, 2 * scale)
     figures["memory_mb"] = _memory_mb()
     note("start from the cache")
     figures["start_seconds"] = _start_seconds(dict(os.environ))
@@ -184,6 +191,19 @@ def _on_threads(threads: int, work: Callable[[], Any]) -> list[Any]:
     """Do the same work on several threads at once."""
     with ThreadPoolExecutor(threads) as pool:
         return [future.result() for future in [pool.submit(work) for _ in range(threads)]]
+
+
+def _referee_ms(player: str, games: int) -> float:
+    """Milliseconds a move of games between two players, who think for hardly any of it.
+
+    Start-up is not in it: there is a game before the first that counts.
+    """
+    red, black = make_player(player, SEED), make_player(player, SEED + 1)
+    with closing(red), closing(black):
+        play_refereed(red, black)
+        begin = time.perf_counter()
+        plies = sum(len(play_refereed(red, black).record.plies) for _ in range(games))
+        return 1000 * (time.perf_counter() - begin) / plies
 
 
 def _timed(function: Callable[..., Any], *arguments: Any) -> float:

@@ -22,7 +22,7 @@ _ROOM = POINTS * POINTS
 
 def legal_moves(position: Position) -> list[Move]:
     """All legal moves of the side to move, in order: `rules.legal_moves` by the kernels."""
-    words = _words(position)
+    words = words_of(position)
     origins, targets = np.zeros(_ROOM, np.uint8), np.zeros(_ROOM, np.uint8)
     empty = BOARD & ~(words[0] | words[3])
     count = int(list_moves(words[0], words[1], words[2], words[3], empty, origins, targets))
@@ -32,7 +32,7 @@ def legal_moves(position: Position) -> list[Move]:
 
 def perft(position: Position, depth: int) -> int:
     """The number of sequences of exactly so many plies: `rules.perft` by the kernels."""
-    return 1 if depth == 0 else _perft(_board(position), _words(position), depth)
+    return 1 if depth == 0 else _perft(board_of(position), words_of(position), depth)
 
 
 def perft_divide(position: Position, depth: int) -> Iterator[tuple[Move, int]]:
@@ -43,8 +43,9 @@ def perft_divide(position: Position, depth: int) -> Iterator[tuple[Move, int]]:
         elif depth == 1:
             yield move, 1
         else:
-            board = _board(position)
-            after = settle(board, np.uint64(move.origin), np.uint64(move.target), *_words(position))
+            board = board_of(position)
+            origin, target = (np.uint64(point) for point in move)
+            after = settle(board, origin, target, *words_of(position))
             yield move, _perft(board, np.array(after[3:] + after[:3], np.uint64), depth - 1)
 
 
@@ -56,14 +57,15 @@ def _perft(board: NDArray[np.uint8], words: Words, depth: int) -> int:
     return int(perft_kernel.perft(depth, board, frames, moves, places))
 
 
-def _board(position: Position) -> NDArray[np.uint8]:
+def board_of(position: Position) -> NDArray[np.uint8]:
+    """What stands on each point, as the kernels keep it."""
     board = np.zeros(64, np.uint8)
     board[:POINTS] = position.pieces
     return board
 
 
-def _words(position: Position) -> Words:
-    """The six sets of a position, seen from the side to move."""
+def words_of(position: Position) -> Words:
+    """The six sets of a position, seen from the side to move, as the kernels keep them."""
     return np.array(
         [*_sets(position, position.to_move), *_sets(position, other(position.to_move))],
         dtype=np.uint64,

@@ -1,23 +1,22 @@
 """The engine as a contest platform runs it: lines in, at most one reply each.
 
-For now it is a ground-floor player: a random legal layout, then random legal moves. It plays by
-the rules, not well. What it does do is never to forfeit: it lives with whatever lines come, and
-whatever it sends is legal as far as it has been told.
+Layouts and moves come from a `Decider`. What is done here is never to forfeit: to live with
+whatever lines come, to follow the game through all of them, and to answer legally whatever the
+decider does.
 """
 
-import os
 import random
-import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import BinaryIO
 
-from junqi import __version__
 from junqi.board import Point
+from junqi.clock import PauseWatch
 from junqi.errors import ImpossibleEvent, JunqiError, ProtocolError
-from junqi.layout import format_layout, random_layouts
+from junqi.fallback import fallback_move
+from junqi.layout import format_layout, layout_problems, random_layouts
 from junqi.pieces import (
     ATTACKER_WINS,
     BLACK,
@@ -30,6 +29,7 @@ from junqi.pieces import (
     Contact,
     Side,
 )
+from junqi.player import Decider
 from junqi.protocol import (
     Array,
     BestMove,
@@ -46,26 +46,8 @@ from junqi.protocol import (
     parse_command,
 )
 from junqi.rules import Move, Rules, check_move, format_move, legal_moves
+from junqi.streams import Log
 from junqi.view import View
-
-NAME = "Junqi"
-
-HELP = """\
-Usage: junqi-engine [--version] [--help]
-
-Plays 军棋 by the contest protocol 1.0 on standard input and output: a random legal player.
-JUNQI_SEED=NUMBER in the environment makes it play the same moves every time.
-
-Example, one line each way:
-  printf 'INFO 1.0\\nSTART 0 1800 31\\nGO 0000 0 00\\n' | junqi-engine
-"""
-
-# The numbers of the standard streams, the same everywhere.
-STDOUT = 1
-STDERR = 2
-
-# A platform may never read our notes; more of them than this could fill the pipe and stop us.
-NOTES = 200
 
 
 class Session:
@@ -73,19 +55,25 @@ class Session:
 
     def __init__(
         self,
-        name: str = NAME,
+        decider: Decider,
+        name: str,
+        *,
         seed: int | None = None,
         note: Callable[[str], None] = lambda text: None,
         now: Callable[[], float] = time.monotonic,
+        watch: PauseWatch | None = None,
     ) -> None:
         """Prepare for the first line.
 
         Args:
+            decider: decides what to play.
             name: what NAME says.
-            seed: of the layouts and moves; None for other ones every time.
+            seed: of what is played where the decider has nothing; None for a new one.
             note: told what is odd about the lines that come.
             now: the clock, in seconds.
+            watch: knows of pauses before a line could be read.
         """
+        self.decider = decider
         self.name = name
         self.view: View | None = None
         """What the game looks like; None between games."""
@@ -93,15 +81,31 @@ class Session:
         """The own move whose result has not been told yet."""
         self.doubtful: set[Point] = set()
         """Points of which we only guess what stands there."""
+        self.used = 0.0
+        """Seconds of the game's time that are gone, as far as we can know."""
         self._random = random.Random(seed)
         self._note = note
         self._now = now
-        self._since = now()
+        self._watch = watch
+        self._came = self._since = now()
         self._thought = 0.0
         self._last_line = ""
 
     def handle(self, line: str | bytes) -> str | None:
         """Take a line of the referee and say what to reply, if anything. Never raises."""
+        came = self._now()
+        # As far as the referee knows, a pause before we read the line may have been after it came.
+        if self._watch:
+            came -= self._watch.take()
+        self._came = came
+        reply = self._handle(line)
+        if reply is not None:
+            self.used += self._now() - came
+        if self._watch:
+            self._watch.take()  # pauses up to here are in our own measure
+        return reply
+
+    def _handle(self, line: str | bytes) -> str | None:
         text = (decode_line(line) if isinstance(line, bytes) else line).strip()
         try:
             command = parse_command(text)
@@ -129,7 +133,7 @@ class Session:
     def _move_anyhow(self) -> str | None:
         """A move when something went wrong; none rather than another error."""
         with suppress(Exception):
-            reply = self._any_move()
+            reply = self._best_move(self._any_move)
             return None if reply is None else format_reply(reply)
         return None
 
@@ -149,12 +153,24 @@ class Session:
 
     def _start(self, start: Start) -> Reply:
         """Begin a game, whatever became of the one before."""
-        layout = format_layout(random_layouts(1, self._random.getrandbits(63))[0])
+        self.used = 0.0
         rules = Rules(steps=start.steps, time=start.seconds)
+        layout = self._choose_layout(start.is_first, rules)
         self.view = View.start(RED if start.is_first else BLACK, layout, rules)
         self.pending = None
         self.doubtful = set()
         return Array(layout)
+
+    def _choose_layout(self, is_first: bool, rules: Rules) -> str:
+        """The decider's layout, or a random one if that cannot be played."""
+        try:
+            layout = self.decider.layout(is_first, rules)
+            if not (problems := layout_problems(layout)):
+                return layout
+            self._note(f"not a legal layout: {layout!r}: {'; '.join(problems)}")
+        except Exception as error:
+            self._note(f"no layout: {type(error).__name__}: {error}")
+        return format_layout(random_layouts(1, self._random.getrandbits(63))[0])
 
     def _go(self, go: Go) -> Reply | None:
         """Take in the enemy's move and choose one."""
@@ -170,7 +186,7 @@ class Session:
         if go.move is not None:
             self._take_in(self.view.enemy, go.move, go.result, go.flag, self._lap())
         self._lap()
-        return self._any_move()
+        return self._best_move(self._choose_move)
 
     def _result(self, result: Contact, flag: Point | None) -> None:
         """Take in what came of the own move."""
@@ -213,8 +229,8 @@ class Session:
                 return result
         return DEFENDER_WINS
 
-    def _any_move(self) -> Reply | None:
-        """A random legal move, remembered until its result is told."""
+    def _best_move(self, choose: Callable[[View, list[Move]], Move]) -> Reply | None:
+        """A legal move, remembered until its result is told."""
         if self.view is None:
             return None
         if not self.view.is_own_turn:
@@ -224,11 +240,31 @@ class Session:
         if not moves:
             self._note("no legal move to be seen")
             return None
-        move = self._random.choice(moves)
+        move = choose(self.view, moves)
         check_move(self.view.position, move)
         self.pending = move
         self._thought = self._lap()
         return BestMove(move)
+
+    def _choose_move(self, view: View, moves: list[Move]) -> Move:
+        """The decider's move, or another one if that cannot be played for certain."""
+        try:
+            used = self.used + self._now() - self._came
+            move = self.decider.move(view, view.rules.time - used)
+            if move in moves:
+                return move
+            self._note(f"not a move to be played for certain: {format_move(move)}")
+        except Exception as error:
+            self._note(f"no move: {type(error).__name__}: {error}")
+        return self._any_move(view, moves)
+
+    def _any_move(self, view: View, moves: list[Move]) -> Move:
+        """One of these moves, at once."""
+        try:
+            return fallback_move(view, self._random, moves)
+        except Exception as error:
+            self._note(f"bug: {type(error).__name__}: {error}")
+            return self._random.choice(moves)
 
     def _certain_moves(self) -> list[Move]:
         """The legal moves that do not begin, pass or end on a doubtful point."""
@@ -247,77 +283,33 @@ class Session:
         return self._since - before
 
 
-def main(args: list[str] | None = None) -> int:
-    """Run the engine on standard input and output; the console entry ``junqi-engine``."""
-    args = sys.argv[1:] if args is None else args
-    if "--version" in args:
-        print(f"junqi-engine {__version__}")
-        return 0
-    if "--help" in args or "-h" in args:
-        sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-        print(HELP, end="")
-        return 0
-    replies = _take_stdout()
-    note = _Notes()
-    if args:
-        note(f"ignored arguments: {' '.join(args)}")
-    session = Session(seed=_seed(note), note=note)
+def serve(
+    session: Session,
+    lines: Iterable[bytes],
+    replies: BinaryIO,
+    encoding: str = "utf-8",
+    log: Log | None = None,
+) -> int:
+    """Answer lines until they end; the exit code of the process.
+
+    Args:
+        session: follows the game.
+        lines: from the referee.
+        replies: to the referee.
+        encoding: of the replies.
+        log: told every line.
+    """
+    tell: Callable[[str], None] = log or (lambda text: None)
     try:
-        for line in iter(sys.stdin.buffer.readline, b""):
+        for line in lines:
+            tell(f"< {decode_line(line).strip()}")
             reply = session.handle(line)
             if reply is not None:
-                replies.write(reply.encode("utf-8") + b"\n")
+                replies.write(reply.encode(encoding, errors="replace") + b"\n")
                 replies.flush()
+                tell(f"> {reply}")
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
         pass  # nobody reads our replies any more
     return 0
-
-
-def _take_stdout() -> BinaryIO:
-    """Keep standard output for the replies; whatever else is printed goes to standard error."""
-    try:
-        os.fstat(STDERR)
-    except OSError:
-        # A platform may give us no standard error. Its number must not fall to the replies.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        if nowhere != STDERR:
-            os.dup2(nowhere, STDERR)
-            os.close(nowhere)
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    replies = os.fdopen(os.dup(STDOUT), "wb", buffering=0)
-    # Below Python as well, for libraries that print on their own.
-    os.dup2(STDERR, STDOUT)
-    sys.stdout = sys.stderr
-    return replies
-
-
-class _Notes:
-    """Writes what is odd to standard error, but not without end."""
-
-    def __init__(self) -> None:
-        self.left = NOTES
-
-    def __call__(self, text: str) -> None:
-        if self.left == 0:
-            return
-        self.left -= 1
-        try:
-            print(f"junqi-engine: {text}", file=sys.stderr, flush=True)
-        except (OSError, ValueError):
-            self.left = 0  # nobody reads them any more
-
-
-def _seed(note: Callable[[str], None]) -> int | None:
-    text = os.environ.get("JUNQI_SEED", "")
-    try:
-        return int(text) if text else None
-    except ValueError:
-        note(f"expected an integer in JUNQI_SEED, got {text!r}")
-        return None
-
-
-if __name__ == "__main__":
-    sys.exit(main())

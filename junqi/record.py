@@ -7,10 +7,11 @@ puts it on a board and checks it by the rules. All points are red's, who sits at
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from itertools import chain
+from functools import lru_cache
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from junqi.pieces import (
     Contact,
     Side,
 )
+from junqi.record_lines import MOVE_NUMBER, Lines, skip_broken
 from junqi.rules import Move, Outcome, Rules, format_move, parse_move
 from junqi.tags import (
     IN_BRACES,
@@ -54,7 +56,6 @@ CONTACT_OF_MARK = {mark: result for result, mark in MARK_OF_CONTACT.items()}
 # Red's ply in a line is at least so wide, so that black's plies mostly stand below each other.
 RED_WIDTH = 16
 
-_MOVE_NUMBER = re.compile(r"([0-9]{1,9})\.\s*")
 _PLY = re.compile(
     r"([A-L][0-4][A-L][0-4])([-+=]?)((?:@[A-L][0-4])*)"
     r"(?:\s+\(([^)\s]*)\))?"
@@ -114,6 +115,10 @@ class Record:
         """The layout of a side."""
         return self.red_layout if side == RED else self.black_layout
 
+    def name_of(self, side: Side) -> str:
+        """The player of a side."""
+        return self.red if side == RED else self.black
+
 
 def format_record(record: Record) -> str:
     """Write a record as text that ends with a blank line, ready for the next record."""
@@ -158,7 +163,47 @@ def parse_record(text: str) -> Record:
     return first
 
 
-def read_records(lines: Iterable[str]) -> Iterator[Record]:
+@dataclass(frozen=True)
+class Found:
+    """A game of a file, in order or not."""
+
+    game: int
+    """Its number in the file."""
+    line: int
+    """Where it begins."""
+    record: Record | None
+    """None if it cannot be read."""
+    fault: str = ""
+    """Why it cannot be read, with the line and the column."""
+
+
+def scan_records(lines: Iterable[str | bytes]) -> Iterator[Found]:
+    """Find all games, one after the other; one that is torn or broken does not hide the others.
+
+    What cannot be read reaches up to the next line that can begin a record.
+
+    Args:
+        lines: lines of any number of records, with or without their line ends.
+    """
+    numbered = Lines(lines)
+    for game in count(1):
+        begins = numbered.number + 1
+        try:
+            if not (first := numbered.begin_record()):
+                return
+            begins = numbered.number
+            read = _read_json if first.lstrip().startswith("{") else _read_text
+            found = Found(game, begins, read(first, numbered))
+        except InvalidRecord as error:
+            fault = f"{numbered.place}: {error}"
+            if numbered.is_over:
+                fault += "; the text ends here: is the record cut?"
+            skip_broken(numbered)
+            found = Found(game, begins, None, fault)
+        yield found
+
+
+def read_records(lines: Iterable[str | bytes]) -> Iterator[Record]:
     """Read records one after the other, as text or as JSON Lines, holding one at a time.
 
     Args:
@@ -167,21 +212,39 @@ def read_records(lines: Iterable[str]) -> Iterator[Record]:
     Raises:
         InvalidRecord: with the number of the game in the file, and the line that is wrong.
     """
-    numbered = _Lines(lines)
-    game = 0
-    for line in numbered:
-        if not line:
-            continue
-        game += 1
-        read = _read_json if line.lstrip().startswith("{") else _read_text
-        try:
-            record = read(line, numbered)
-        except InvalidRecord as error:
-            message = f"game {game}, {numbered.place}: {error}"
-            if next(iter(numbered), None) is None:
-                message += "; the text ends here: is the record cut?"
-            raise InvalidRecord(message) from None
-        yield record
+    for found in scan_records(lines):
+        if found.record is None:
+            raise InvalidRecord(f"game {found.game}, {found.fault}")
+        yield found.record
+
+
+def scan_file(
+    path: str | Path, advance: Callable[[int], None] = lambda read: None
+) -> Iterator[Found]:
+    """Find all games of a file, ``-`` for standard input, holding one at a time.
+
+    Args:
+        path: the file.
+        advance: told of the bytes that have been read.
+
+    Raises:
+        InvalidRecord: if the file is empty.
+        OSError: if it cannot be read.
+    """
+
+    def lines(file: Iterable[bytes]) -> Iterator[bytes]:
+        for line in file:
+            advance(len(line))
+            yield line
+
+    games = 0
+    with nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb") as file:
+        for found in scan_records(lines(file)):
+            games += 1
+            yield found
+    if not games:
+        name = source_name(str(path))
+        raise InvalidRecord(f"{name}: expected a game record, the file is empty")
 
 
 def open_records(path: str | Path) -> Iterator[Record]:
@@ -191,29 +254,11 @@ def open_records(path: str | Path) -> Iterator[Record]:
         InvalidRecord: naming the file, if it is empty or holds something else than records.
         OSError: if it cannot be read.
     """
-    name = source_name(str(path))
-    line = games = 0
-
-    def decoded(file: Iterable[bytes]) -> Iterator[str]:
-        nonlocal line
-        for raw in file:
-            line += 1
-            yield raw.decode("utf-8")
-
-    try:
-        with nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb") as file:
-            for record in read_records(decoded(file)):
-                games += 1
-                yield record
-    except UnicodeDecodeError as error:
-        byte = f"0x{error.object[error.start]:02x}"
-        raise InvalidRecord(
-            f"{name}: line {line}: expected text in UTF-8, got the byte {byte}"
-        ) from None
-    except InvalidRecord as error:
-        raise InvalidRecord(f"{name}: {error}") from None
-    if not games:
-        raise InvalidRecord(f"{name}: expected a game record, the file is empty")
+    for found in scan_file(path):
+        if found.record is None:
+            name = source_name(str(path))
+            raise InvalidRecord(f"{name}: game {found.game}, {found.fault}")
+        yield found.record
 
 
 def record_to_json(record: Record) -> dict[str, Any]:
@@ -269,28 +314,7 @@ def _make_record(fields: dict[str, Any], plies: list[Ply]) -> Record:
     return Record(tuple(plies), ended, extra=extra, **fields)
 
 
-class _Lines:
-    """Lines without their ends, and where the reader stands."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = iter(lines)
-        self.number = 0
-        self.column = 0
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self._lines:
-            self.number += 1
-            self.column = 0
-            # A byte order mark opens a file, and each part of files that were put together.
-            yield line.removeprefix("\ufeff").rstrip()
-
-    @property
-    def place(self) -> str:
-        """The place to name in an error."""
-        return f"line {self.number}" + (f", column {self.column}" if self.column else "")
-
-
-def _read_text(first: str, lines: _Lines) -> Record:
+def _read_text(first: str, lines: Lines) -> Record:
     """Read a record to its end; its first line has been taken from the lines already."""
     fields: dict[str, Any] = {}
     plies: list[Ply] = []
@@ -317,7 +341,7 @@ def _read_text(first: str, lines: _Lines) -> Record:
     raise InvalidRecord(f"expected {_next(plies)}, got nothing more")
 
 
-def _read_moves(line: str, plies: list[Ply], lines: _Lines) -> str | None:
+def _read_moves(line: str, plies: list[Ply], lines: Lines) -> str | None:
     """Add the plies of a line to those before; the result if the line ends with one."""
     column = len(line) - len(line.lstrip())
     while column < len(line):
@@ -325,7 +349,7 @@ def _read_moves(line: str, plies: list[Ply], lines: _Lines) -> str | None:
         if line[column:] in WINNER_OF_RESULT:
             return line[column:]
         if len(plies) % 2 == 0:
-            match = _MOVE_NUMBER.match(line, column)
+            match = MOVE_NUMBER.match(line, column)
             if not match or int(match[1]) != len(plies) // 2 + 1:
                 raise InvalidRecord(f"expected {_next(plies)}, got {quote(line[column:])}")
             column = match.end()
@@ -333,18 +357,23 @@ def _read_moves(line: str, plies: list[Ply], lines: _Lines) -> str | None:
         if not (match := _PLY.match(line, column)):
             expected = "G0F0+@A1 (0.12) {comment}"
             raise InvalidRecord(f"expected a ply like {expected}, got {quote(line[column:])}")
-        move, mark, flags, seconds, comment = match.groups()
-        plies.append(
-            Ply(
-                parse_move(move),
-                CONTACT_OF_MARK[mark],
-                tuple(parse_point(name) for name in flags.split("@")[1:]),
-                None if seconds is None else read_seconds(seconds),
-                unescape(comment) if comment else "",
-            )
-        )
+        plies.append(_make_ply(*match.groups()))
         column = match.end()
     return None
+
+
+# Most plies of a large file are like one before.
+@lru_cache(maxsize=20_000)
+def _make_ply(
+    move: str, mark: str, flags: str, seconds: str | None = None, comment: str | None = None
+) -> Ply:
+    return Ply(
+        parse_move(move),
+        CONTACT_OF_MARK[mark],
+        tuple(parse_point(name) for name in flags.split("@")[1:]),
+        None if seconds is None else read_seconds(seconds),
+        unescape(comment) if comment else "",
+    )
 
 
 def _next(plies: list[Ply]) -> str:
@@ -353,7 +382,7 @@ def _next(plies: list[Ply]) -> str:
     return f"{move} or the result ({' '.join(WINNER_OF_RESULT)})"
 
 
-def _read_json(line: str, lines: _Lines) -> Record:
+def _read_json(line: str, lines: Lines) -> Record:
     """Read a record from one line of JSON."""
     try:
         return record_from_json(json.loads(line))

@@ -4,6 +4,7 @@ A record need not know both layouts. The pieces of an unknown one are `HIDDEN`, 
 held to everything that is certain all the same.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
@@ -124,27 +125,44 @@ def replay(record: Record) -> Iterator[Position]:
     Raises:
         InvalidRecord: naming the first ply that cannot be, or the end that is wrong.
     """
+    plies = len(record.plies)
+    for number, (position, ends) in enumerate(_walk(record)):
+        if number == plies:
+            _check_end(record, ends)
+        yield position
+
+
+def possible_ends(record: Record) -> set[Outcome | None]:
+    """How the game may have ended by the rules after the last ply; None if it may go on.
+
+    What the record says about its end is not looked at.
+
+    Raises:
+        InvalidRecord: naming the first ply that cannot be.
+    """
+    (ends,) = deque((ends for _, ends in _walk(record)), maxlen=1)
+    return ends
+
+
+def _walk(record: Record) -> Iterator[tuple[Position, set[Outcome | None]]]:
+    """The position before the first ply and after each ply, with the ends that it may be."""
     position = start_position(record)
     homes: Homes = {
         side: set(HEADQUARTERS_POINTS[side]) for side in SIDES if _layout(record, side) is None
     }
     ends = _possible_ends(position, record.rules, homes)
-    if not record.plies:
-        _check_end(record, ends)
-    yield position
+    yield position, ends
     for number, ply in enumerate(record.plies, 1):
-        name = _ply_name(number, ply)
         if None not in ends or _is_lost_by_layout(record):
             over = "an illegal layout" if None in ends else _ends_text(ends)
+            name = _ply_name(number, ply)
             raise InvalidRecord(f"{name}: the game was over before this ply: {over}")
         try:
             position = _after(position, ply, homes)
         except JunqiError as error:
-            raise InvalidRecord(f"{name}: {error}") from None
+            raise InvalidRecord(f"{_ply_name(number, ply)}: {error}") from None
         ends = _possible_ends(position, record.rules, homes)
-        if number == len(record.plies):
-            _check_end(record, ends)
-        yield position
+        yield position, ends
 
 
 def check_record(record: Record) -> None:
@@ -155,6 +173,20 @@ def check_record(record: Record) -> None:
     """
     for _ in replay(record):
         pass
+
+
+def first_fault(record: Record) -> tuple[int, str] | None:
+    """The number of the first ply that cannot be, and why; None if all is by the rules.
+
+    A layout that is not legal is found before the first ply, at 0.
+    """
+    positions = 0
+    try:
+        for _ in replay(record):
+            positions += 1
+    except InvalidRecord as error:
+        return positions, str(error)
+    return None
 
 
 def record_views(record: Record, side: Side) -> Iterator[View]:
@@ -226,7 +258,8 @@ def _after(position: Position, ply: Ply, homes: Homes) -> Position:
         raise InvalidRecord(f"expected {results}, got {_RESULT_TEXT[ply.result]}")
     after = settle(position, ply.move, ply.result)
     known = tuple(flag for flag in ply.flags if _side_of(flag) not in homes)
-    if sorted(known) != list(expected := told_flags(position, after)):
+    expected = () if ply.result == NO_CONTACT else told_flags(position, after)
+    if sorted(known) != list(expected):
         raise InvalidRecord(f"expected {_flags_text(expected)} told, got {_flags_text(known)}")
     for side, points in homes.items():
         if side != position.to_move and ply.move.target in points:
@@ -312,7 +345,11 @@ def _completions(position: Position, side: Side, homes: set[Point | None]) -> It
 def _check_end(record: Record, ends: set[Outcome | None]) -> None:
     """Raise unless the game can have ended as the record says."""
     found = record.outcome
-    if (found if found and found.reason in ENDS_BY_RULES else None) not in ends:
+    is_by_rules = found is not None and found.reason in ENDS_BY_RULES
+    is_possible = (found if is_by_rules else None) in ends
+    if found and found.reason == Reason.UNKNOWN:
+        is_possible |= any(end is not None and end.winner == found.winner for end in ends)
+    if not is_possible:
         raise InvalidRecord(
             f"after ply {len(record.plies)}: expected {_ends_text(ends)}, got {_ends_text({found})}"
         )

@@ -86,6 +86,8 @@ class Reason(IntEnum):
     CRASH = 7
     NO_ANSWER = 8
     ABORTED = 9
+    # Whoever wrote the game down was told who won, and not why.
+    UNKNOWN = 10
 
     @property
     def text(self) -> str:
@@ -168,9 +170,11 @@ class Position:
 
     def find(self, side: Side, piece: Piece) -> Point | None:
         """The first point where a side has a piece of this kind."""
-        for p in range(POINTS):
-            if self.owners[p] == side and self.pieces[p] == piece:
-                return p
+        point = -1
+        for _ in range(self.pieces.count(piece)):
+            point = self.pieces.index(piece, point + 1)
+            if self.owners[point] == side:
+                return point
         return None
 
     def told_flag(self, side: Side) -> Point | None:
@@ -252,7 +256,9 @@ def legal_moves(position: Position, side: Side | None = None) -> list[Move]:
 
 def has_legal_move(position: Position, side: Side) -> bool:
     """Whether a side could move if it were its turn."""
-    return any(targets(position, origin) for origin in position.points_of(side))
+    return any(
+        owner == side and targets(position, origin) for origin, owner in enumerate(position.owners)
+    )
 
 
 def check_move(position: Position, move: Move) -> None:

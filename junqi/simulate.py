@@ -1,11 +1,14 @@
 """Simulated games: the Python face of the kernels. Checks, allocates, splits over threads."""
 
+import math
 import os
 import re
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
+from queue import SimpleQueue
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -37,12 +40,12 @@ _POLICY_CHUNK = 2048
 _SEARCH_CHUNK_WORK = 4000
 # Room for the moves of most games; a longer one is played once more.
 _PLIES_AT_FIRST = 512
-# No thread waits long for the last chunk of another.
-_CHUNKS_A_THREAD = 4
+# Chunks get smaller towards the end, down to this part, so that no thread waits long for another.
+_LAST_CHUNK = 1 / 128
 
 # Making the tables takes longer than many a game.
-_policy_tables = lru_cache(maxsize=32)(policy_tables)
-_search_tables = lru_cache(maxsize=32)(search_tables)
+policy_tables_of = lru_cache(maxsize=32)(policy_tables)
+search_tables_of = lru_cache(maxsize=32)(search_tables)
 
 
 class UnknownJudge(JunqiError, ValueError):
@@ -162,10 +165,15 @@ def play_games(
         return chunk.stop - chunk.start
 
     threads = threads or os.cpu_count() or 1
-    size = min(_chunk_size(players), -(-len(seeds) // (_CHUNKS_A_THREAD * threads)) or 1)
-    chunks = [slice(i, min(i + size, len(seeds))) for i in range(0, len(seeds), size)]
+    chunks = _chunks(len(seeds), games_at_once(judge, second_judge or judge), threads)
     _run(play, chunks, min(threads, len(chunks)), progress)
     return results
+
+
+def games_at_once(*judges: Judge) -> int:
+    """Games that a thread plays before it looks up: they take some tens of milliseconds."""
+    work = max(int(30 ** (judge.depth - 1.0) * judge.worlds) for judge in judges)
+    return _POLICY_CHUNK if work < 1 else max(1, _SEARCH_CHUNK_WORK // work)
 
 
 def play_game(
@@ -221,32 +229,49 @@ def _run(
             report(play(chunk, scratch))
         return
     waiting = iter(chunks)
+    played: SimpleQueue[int] = SimpleQueue()
+
+    def work() -> None:
+        scratch = new_scratch()
+        try:
+            # Each thread fetches its next chunk itself, and need not wait for the caller.
+            for chunk in waiting:
+                played.put(play(chunk, scratch))
+        finally:
+            stop()
+            played.put(0)
+
+    def stop() -> None:
+        deque(waiting, maxlen=0)  # nothing is left to be fetched
+
     with ThreadPoolExecutor(threads) as pool:
-        running: dict[Future[int], Scratch] = {}
-
-        def start(scratch: Scratch) -> None:
-            if (chunk := next(waiting, None)) is not None:
-                running[pool.submit(play, chunk, scratch)] = scratch
-
-        for _ in range(threads):
-            start(new_scratch())
-        while running:
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                start(running.pop(future))
-                report(future.result())
+        running = [pool.submit(work) for _ in range(threads)]
+        try:
+            for _ in running:
+                while games := played.get():
+                    report(games)
+        finally:
+            stop()
+        for thread in running:
+            thread.result()
 
 
-def _chunk_size(players: Players) -> int:
-    """Fewer games where each takes longer; the results do not depend on it."""
-    work = int((30 ** (players.depths - 1.0) * players.worlds).max())
-    return _POLICY_CHUNK if work < 1 else max(1, _SEARCH_CHUNK_WORK // work)
+def _chunks(games: int, largest: int, threads: int) -> list[slice]:
+    """All games in parts; the results do not depend on them."""
+    smallest = math.ceil(largest * _LAST_CHUNK)
+    chunks = []
+    start = 0
+    while start < games:
+        size = min(largest, max(smallest, (games - start) // (2 * threads)))
+        chunks.append(slice(start, min(start + size, games)))
+        start += size
+    return chunks
 
 
 def _players(first: Judge, second: Judge) -> Players:
     pair = (first, second)
-    policies = [_policy_tables(judge.policy) for judge in pair]
-    searches = [_search_tables(judge.search) for judge in pair]
+    policies = [policy_tables_of(judge.policy) for judge in pair]
+    searches = [search_tables_of(judge.search) for judge in pair]
     return Players(
         kinds=np.array([judge.kind for judge in pair], np.int64),
         depths=np.array([judge.depth for judge in pair], np.int64),

@@ -24,6 +24,9 @@ IN_QUOTES = r'((?:[^"\\]|\\[\\nr"}])*)'
 IN_BRACES = r'((?:[^}\\]|\\[\\nr"}])*)'
 
 _TAG = re.compile(rf'\[({TAG_NAME.pattern})\s+"{IN_QUOTES}"\]')
+# A line that was cut, with the first tag of the next record behind it.
+TORN_LINE = re.compile(rf"\S.*?({_TAG.pattern})")
+_TAG_BEGIN = re.compile(rf"\s*\[({TAG_NAME.pattern})\s")
 _INTEGER = re.compile(r"-?[0-9]{1,40}")
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?")
 
@@ -56,6 +59,12 @@ def parse_tag(line: str) -> tuple[str, str]:
     if not (match := _TAG.fullmatch(line)):
         raise InvalidRecord(f'expected a tag like [Event "Cup"], got {quote(line)}')
     return match[1], unescape(match[2])
+
+
+def name_of_tag(line: str) -> str | None:
+    """The name of the tag that a line holds or begins; None if it holds something else."""
+    match = _TAG_BEGIN.match(line)
+    return match[1] if match else None
 
 
 def format_number(number: float) -> str:

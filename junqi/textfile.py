@@ -1,6 +1,8 @@
-"""Text files that people and other programs made: read with clear words about what is wrong."""
+"""Text files: read with clear words about what is wrong, written whole or not at all."""
 
+import os
 import sys
+from contextlib import suppress
 
 from junqi.errors import JunqiError
 
@@ -42,3 +44,23 @@ def decode_text(data: bytes, source: str) -> str:
     if "\0" in text:
         raise JunqiError(f"{source}: expected text in UTF-8, got binary data")
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def write_whole(path: "str | os.PathLike[str]", text: str) -> None:
+    """Write a text file that has its name only when it is whole; what had the name stays till then.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    folder, name = os.path.split(os.path.realpath(path))  # a link stays a link
+    part = os.path.join(folder, f".{name}.part")
+    try:
+        with open(part, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, os.path.join(folder, name))
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(part)
+        raise

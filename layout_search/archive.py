@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from junqi.layout import Layout, canonical_layout, mirror_layout
 from junqi.pieces import PIECES_A_SIDE
 from junqi.simulate import Judge
-from layout_search.fitness import play_pairs
+from layout_search.fitness import play_colours
+from layout_search.workers import ALL_CORES, Workers
 
 Matrix = NDArray[np.float64]
 
@@ -26,6 +27,7 @@ class Archive:
     points: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
     """``float64[n, n]``: points of row i against column j, for i > j."""
     games: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
+    draws: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
         return len(self.layouts)
@@ -36,7 +38,9 @@ class Archive:
     def add(self, layout: Layout) -> int:
         """Take a layout in, with no games yet; returns its number."""
         self.layouts = np.concatenate([self.layouts, canonical_layout(layout)[None]])
-        self.points, self.games = (np.pad(a, (0, 1)) for a in (self.points, self.games))
+        self.points, self.games, self.draws = (
+            np.pad(a, (0, 1)) for a in (self.points, self.games, self.draws)
+        )
         return len(self) - 1
 
     def payoff(self) -> Matrix:
@@ -50,7 +54,7 @@ class Archive:
         games: int,
         seed: tuple[int, ...],
         judge: Judge,
-        threads: int | None = None,
+        workers: Workers = ALL_CORES,
     ) -> int:
         """Let pairs of different layouts play, a multiple of 4 games each; returns all games.
 
@@ -63,7 +67,9 @@ class Archive:
         straight = self.layouts[columns]
         images = np.stack([straight, mirror_layout(straight)], axis=1)
         enemies = np.repeat(images, quarter, axis=1).reshape(-1, PIECES_A_SIDE)
-        scores = play_pairs(own, enemies, 2 * quarter, seed, judge, threads)
-        self.points[rows, columns] += 2 * scores.reshape(len(pairs), -1).sum(axis=1)
+        scores = play_colours(own, enemies, 2 * quarter, seed, judge, workers)
+        by_pair = scores.reshape(2, len(pairs), -1)
+        self.points[rows, columns] += by_pair.sum(axis=(0, 2))
+        self.draws[rows, columns] += (by_pair == 0.5).sum(axis=(0, 2))
         self.games[rows, columns] += 4 * quarter
         return 4 * quarter * len(pairs)

@@ -17,6 +17,7 @@ from junqi.stats import Score, score_of_pairs
 from layout_search.fitness import Opponents, draw, play_colours
 from layout_search.respond import respond
 from layout_search.settings import Settings
+from layout_search.workers import ALL_CORES, Workers
 
 # A slow judge affords smaller populations and fewer games.
 SLOW = Settings(population=24, generations=12, games=8, test_games=64)
@@ -50,7 +51,7 @@ def attack(
     attempts: int | None = None,
     seed: int,
     judge: str,
-    threads: int | None = None,
+    workers: Workers = ALL_CORES,
     report: Callable[[int, float], None] = lambda attempt, best: None,
 ) -> Counter:
     """Search for a counter until the time or the number of attempts is used up.
@@ -72,7 +73,7 @@ def attack(
     while attempt == 0 or _goes_on(attempt, attempts, time.monotonic() - begin, minutes):
         parents = hints if attempt % 2 else hints[:0]
         name = (seed, _ATTACK_STREAM, attempt)
-        found = respond(target, parents, settings, name, player, threads)[0]
+        found = respond(target, parents, settings, name, player, workers)[0]
         if best is None or found.score > best[0]:
             best = found.score, found.layout
         attempt += 1
@@ -82,7 +83,7 @@ def attack(
     certificate = (seed, _CERTIFICATE_STREAM)
     enemies = draw(target, games // 2, certificate)
     own = np.repeat(best[1][None], len(enemies), axis=0)
-    scores = play_colours(own, enemies, len(enemies), certificate, player, threads)
+    scores = play_colours(own, enemies, len(enemies), certificate, player, workers)
     return Counter(
         layout=best[1],
         score=score_of_pairs(scores.mean(axis=0)),

@@ -5,7 +5,6 @@ their own number, so that a run that was stopped and resumed ends like one that 
 """
 
 import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,18 +18,23 @@ from junqi import __version__
 from junqi.errors import JunqiError
 from junqi.layout import Layout, format_layout, parse_layouts, random_layouts
 from junqi.simulate import Judge, parse_judge, warm_up
+from junqi.textfile import write_whole
 from layout_search.archive import Archive
 from layout_search.fitness import Opponents, mix_opponents, score
-from layout_search.mixture import prune, solve
-from layout_search.respond import respond
+from layout_search.mixture import prune, solve, temper
+from layout_search.respond import Response, respond
 from layout_search.settings import Settings
+from layout_search.workers import ALL_CORES, Workers
 
 Vector = NDArray[np.float64]
+GenerationReport = Callable[[int, float, int], None]
 
 # Random opponents that a run meets; they are drawn anew for each round.
 RANDOM_OPPONENTS = 200
+# A layout with this share of the mixture meets newcomers more often.
+CARRIES = 0.01
 # Streams of random numbers within a run.
-_ROUND, _PAIRS = 0, 1
+_ROUND = 0
 
 
 class CannotResume(JunqiError, RuntimeError):
@@ -65,26 +69,35 @@ class Run:
     rounds: list[RoundReport] = field(default_factory=list)
     games: int = 0
     seconds: float = 0.0
+    key: str = ""
+    """What a book calls the run, also after it was stopped and resumed."""
 
 
-def start(settings: Settings, people: Layout) -> Run:
+def start(settings: Settings, people: Layout, key: str = "") -> Run:
     """A new search; `people` are layouts made by people, ``int8[n, 25]``, or none."""
-    return Run(settings, people)
+    return Run(settings, people, key=key)
 
 
 def search(
     run: Run,
-    threads: int | None = None,
+    workers: Workers = ALL_CORES,
     report: Callable[[RoundReport], None] = lambda report: None,
     checkpoint: Path | None = None,
+    report_generation: GenerationReport = lambda generation, best, games: None,
 ) -> None:
-    """Run rounds until the time or the number of rounds is used up."""
+    """Run rounds until the time or the number of rounds is used up.
+
+    Args:
+        report: told of each round.
+        checkpoint: the file that is written after each round.
+        report_generation: told of each generation within a round, see `respond`.
+    """
     settings = run.settings
     judge = parse_judge(settings.judge)
     warm_up(judge)
     begin = time.monotonic() - run.seconds
     while not _is_over(run, time.monotonic() - begin):
-        counter = one_round(run, judge, threads)
+        counter = one_round(run, judge, workers, report_generation)
         run.seconds = time.monotonic() - begin
         carrying = int((prune(run.shares) > 0).sum())
         number = len(run.rounds) + 1
@@ -106,53 +119,99 @@ def _is_over(run: Run, seconds: float) -> bool:
     )
 
 
-def one_round(run: Run, judge: Judge, threads: int | None = None) -> float:
-    """Add a best response to the archive and solve for the mixture anew; returns its score."""
+def one_round(
+    run: Run,
+    judge: Judge,
+    workers: Workers = ALL_CORES,
+    report_generation: GenerationReport = lambda generation, best, games: None,
+) -> float:
+    """Add best responses to the archive and solve for the mixture anew.
+
+    One response is the best counter to the mixture; its score is returned. With greed another one
+    looks for what the mixture lacks against everybody else. What responds begins from the archive
+    in every other round, and from random layouts in between: there are counters far from all that
+    has been found.
+    """
     settings, archive = run.settings, run.archive
-    number = len(run.rounds)
-    seed = (settings.seed, _ROUND, number)
+    seed = (settings.seed, _ROUND, len(run.rounds))
     panel = panel_of(run, seed)
-    outside = settings.against_people + settings.against_random
-    parts: list[tuple[float, Layout, Vector | None]] = [(outside, panel.layouts, panel.shares)]
-    parents = run.people
+    panel_part = (settings.against_people + settings.against_random, panel.layouts, panel.shares)
+    before = run.shares
+    counter = None
     if len(archive):
-        parts.append((settings.against_mixture, archive.layouts, run.shares))
-        parents = archive.layouts[np.argsort(-run.shares, kind="stable")]
-    found = respond(mix_opponents(parts), parents, settings, seed, judge, threads)
-    run.games += settings.respond_games()
-    best = next((response for response in found if response.layout not in archive), found[0])
-    if best.layout in archive:
-        return best.score
-    newest = archive.add(best.layout)
-    _meet_archive(run, newest, number, judge, threads)
-    panel_score = score(
-        archive.layouts[newest:], panel, settings.support_games, (*seed, 1), judge, threads
-    )
-    run.games += settings.support_games
-    run.panel_scores = np.append(run.panel_scores, panel_score)
-    before = np.append(run.shares, 0.0)
-    counter = 0.5 + float(archive.payoff()[newest] @ before) if newest else best.score
-    run.shares = mixture_of(archive.payoff(), run.panel_scores, settings.greed)
+        mixture = mix_opponents([(1.0, archive.layouts, before)])
+        is_cold = len(run.rounds) % 2 == 1
+        parents = archive.layouts[:0] if is_cold else archive.layouts[_best_first(archive, before)]
+        found = respond(mixture, parents, settings, seed, judge, workers, report_generation)
+        counter = found[0].score
+        _take_in(run, found, panel, (*seed, 1), judge, workers)
+    if not len(archive):
+        everybody, parents = mix_opponents([(1.0, *panel_part[1:])]), run.people
+    else:
+        everybody = mix_opponents(
+            [
+                panel_part,
+                (settings.against_mixture, archive.layouts[: len(before)], before),
+                (settings.against_archive, archive.layouts, None),
+            ]
+        )
+        parents = archive.layouts[np.argsort(-run.panel_scores, kind="stable")]
+    if settings.greed > 0 or counter is None:
+        name = (*seed, 2)
+        found = respond(everybody, parents, settings, name, judge, workers, report_generation)
+        _take_in(run, found, panel, (*name, 1), judge, workers)
+        counter = found[0].score if counter is None else counter
+    run.shares = mixture_of(archive.payoff(), run.panel_scores, settings)
     return counter
 
 
-def mixture_of(payoff: NDArray[np.float64], panel_scores: Vector, greed: float) -> Vector:
+def _best_first(archive: Archive, shares: Vector) -> NDArray[np.intp]:
+    """The archive, from what does best against a mixture of it."""
+    return np.argsort(-(archive.payoff() @ shares), kind="stable")
+
+
+def _take_in(
+    run: Run,
+    found: list[Response],
+    panel: Opponents,
+    seed: tuple[int, ...],
+    judge: Judge,
+    workers: Workers,
+) -> None:
+    """Add the best response that is new to the archive, with its payoffs and panel score."""
+    settings, archive = run.settings, run.archive
+    run.games += settings.respond_games()
+    best = next((response for response in found if response.layout not in archive), None)
+    if best is None:
+        return
+    newest = archive.add(best.layout)
+    _meet_archive(run, newest, seed, judge, workers)
+    games = settings.support_games
+    panel_score = score(archive.layouts[newest:], panel, games, (*seed, 2), judge, workers)
+    run.games += games
+    run.panel_scores = np.append(run.panel_scores, panel_score)
+
+
+def mixture_of(payoff: NDArray[np.float64], panel_scores: Vector, settings: Settings) -> Vector:
     """The mixture between one without counters and the best against the panel."""
-    return solve((1 - greed) * payoff, greed * (panel_scores - 0.5))
+    greed = settings.greed
+    payoff, bonus = (1 - greed) * payoff, greed * (panel_scores - 0.5)
+    return temper(payoff, bonus, settings.spread) if settings.spread else solve(payoff, bonus)
 
 
-def _meet_archive(run: Run, newest: int, number: int, judge: Judge, threads: int | None) -> None:
+def _meet_archive(
+    run: Run, newest: int, seed: tuple[int, ...], judge: Judge, workers: Workers
+) -> None:
     """Extend the payoff matrix by one layout; those that carry the mixture are met more often."""
     settings = run.settings
     if newest == 0:
         return
     everyone = [(newest, other) for other in range(newest)]
-    seed = (settings.seed, _PAIRS, number)
-    run.games += run.archive.play(everyone, settings.pair_games, (*seed, 0), judge, threads)
-    carrying = [(newest, other) for other in range(newest) if run.shares[other] >= 0.01]
+    run.games += run.archive.play(everyone, settings.pair_games, (*seed, 0), judge, workers)
+    carrying = [(newest, int(other)) for other in np.flatnonzero(run.shares >= CARRIES)]
     if carrying:
         more = settings.support_games
-        run.games += run.archive.play(carrying, more, (*seed, 1), judge, threads)
+        run.games += run.archive.play(carrying, more, (*seed, 1), judge, workers)
 
 
 def panel_of(run: Run, seed: tuple[int, ...]) -> Opponents:
@@ -172,23 +231,20 @@ def save(run: Run, path: Path) -> None:
     """Write a checkpoint: the old one stays until the new one is whole."""
     state: dict[str, Any] = {
         "version": __version__,
+        "key": run.key,
         "settings": run.settings.to_json(),
         "people": [format_layout(layout) for layout in run.people],
         "archive": [format_layout(layout) for layout in run.archive.layouts],
         "points": run.archive.points.tolist(),
         "games": run.archive.games.tolist(),
+        "draws": run.archive.draws.tolist(),
         "panel_scores": run.panel_scores.tolist(),
         "shares": run.shares.tolist(),
         "rounds": [vars(report) for report in run.rounds],
         "all_games": run.games,
         "seconds": run.seconds,
     }
-    new = path.with_name(path.name + ".new")
-    with new.open("w", encoding="utf-8") as file:
-        json.dump(state, file)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
+    write_whole(path, json.dumps(state))
 
 
 def load(path: Path) -> Run:
@@ -200,24 +256,31 @@ def load(path: Path) -> Run:
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
         version = state["version"]
+        if version != __version__:
+            raise CannotResume(f"{path}: made by version {version}, this is {__version__}")
+        return _run_of(state)
     except FileNotFoundError:
         raise CannotResume(f"{path}: no checkpoint to resume from") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except KeyError as error:
+        raise CannotResume(f"{path}: expected a checkpoint, got one without {error}") from None
+    except (ValueError, TypeError, AttributeError) as error:
         raise CannotResume(f"{path}: expected a checkpoint: {error}") from None
-    if version != __version__:
-        raise CannotResume(f"{path}: made by version {version}, this is {__version__}")
-    size = len(state["archive"])
+
+
+def _run_of(state: dict[str, Any]) -> Run:
+    layouts = parse_layouts(state["archive"])
+    points, games, draws = (
+        np.array(state[name], dtype=np.float64).reshape(len(layouts), len(layouts))
+        for name in ("points", "games", "draws")
+    )
     return Run(
         Settings(**state["settings"]),
         parse_layouts(state["people"]),
-        Archive(
-            parse_layouts(state["archive"]),
-            np.array(state["points"], dtype=np.float64).reshape(size, size),
-            np.array(state["games"], dtype=np.float64).reshape(size, size),
-        ),
+        Archive(layouts, points, games, draws),
         np.array(state["panel_scores"], dtype=np.float64),
         np.array(state["shares"], dtype=np.float64),
         [RoundReport(**row) for row in state["rounds"]],
         state["all_games"],
         state["seconds"],
+        state["key"],
     )

@@ -1,14 +1,15 @@
 """The last word: a stronger judge looks at the best of the archive again, and the mixture is his.
 
-A strong judge has time for few games, so each payoff is a blend: what he saw, and, as if it were
-so many games more, what the fast judge saw in thousands. What is left of the error is drawn many
-times, and the mean of the mixtures is taken, so that luck is not played always. Scores come from
-new seeds; those by which finalists were chosen are not used again.
+A strong judge has time for few games: too few to know each payoff between two layouts, enough to
+know how much better or worse a layout is than the fast judge thought. So his payoff between two
+finalists is taken to be a part of the fast judge's, plus what he thinks more of the one, minus what
+he thinks more of the other, fitted to his games (`blend`). Scores come from new seeds; those by
+which finalists were chosen are not used again.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +17,23 @@ from numpy.typing import NDArray
 from junqi.layout import Layout
 from junqi.simulate import parse_judge, warm_up
 from layout_search.archive import Archive
-from layout_search.evolve import Run, panel_of
+from layout_search.evolve import Run, mixture_of, panel_of
 from layout_search.fitness import score
-from layout_search.mixture import prune, solve_uncertain
+from layout_search.mixture import prune
+from layout_search.workers import ALL_CORES, Workers
 
 Vector = NDArray[np.float64]
 
-# The fast judge's payoff counts as so many games of the strong one.
-TRUST_IN_FAST = 20
 # Pairs in one call: some seconds of a strong judge's games, so that progress can be told.
-PAIRS_AT_ONCE = 8
+PAIRS_AT_ONCE = 64
+# Of each two that meet: both colours, against the layout and its mirror image.
+MEETING = 4
+# What is expected before the strong judge's first game, with standard deviations: the part of the
+# fast judge's payoff that holds, and how far he differs about a layout.
+HOLDING, HOLDING_ERROR = 0.6, 0.3
+DIFFERENCE_ERROR = 0.07
+# Of one game's score.
+GAME_VARIANCE = 0.25
 _FINALS_STREAM = 100
 
 
@@ -49,7 +57,7 @@ class Finals:
 
 def hold_finals(
     run: Run,
-    threads: int | None = None,
+    workers: Workers = ALL_CORES,
     report: Callable[[int], None] = lambda games: None,
 ) -> Finals:
     """Judge the best of the archive again and solve for the final mixture.
@@ -63,39 +71,80 @@ def hold_finals(
     strong = Archive()
     for member in members:
         strong.add(run.archive.layouts[member])
-    pairs = list(combinations(range(len(members)), 2))
-    games, panel_games = settings.final_games(), 4 * settings.final_games()
+    games = settings.final_games()
     seed = (settings.seed, _FINALS_STREAM)
-    for number in range(0, len(pairs), PAIRS_AT_ONCE):
-        chunk = pairs[number : number + PAIRS_AT_ONCE]
-        report(strong.play(chunk, games, (*seed, number), judge, threads))
+    pairs = draw_pairs(run.shares[members], games // MEETING, seed)
+    for number, chunk in enumerate(_unlike_chunks(pairs)):
+        report(strong.play(chunk, MEETING, (*seed, number), judge, workers))
     panel = panel_of(run, seed)
     layouts = run.archive.layouts[members]
     panel_scores = []
     for layout in layouts:
-        panel_scores.append(score(layout[None], panel, panel_games, (*seed, 0), judge, threads)[0])
-        report(panel_games)
+        panel_scores.append(score(layout[None], panel, games, (*seed, 0), judge, workers)[0])
+        report(games)
     fast = run.archive.payoff()[np.ix_(members, members)]
-    met = np.maximum(strong.games, strong.games.T)
-    payoff = (met * strong.payoff() + TRUST_IN_FAST * fast) / (met + TRUST_IN_FAST)
-    greed, scores = settings.greed, np.array(panel_scores)
-    shares = solve_uncertain(
-        (1 - greed) * payoff,
-        (1 - greed) * 0.5 / np.sqrt(met + TRUST_IN_FAST),
-        greed * (scores - 0.5),
-        np.full(len(members), greed * 0.5 / np.sqrt(panel_games)),
-        (*seed, 1),
-    )
-    shares = prune(shares)
-    done = planned_games(run)
-    return Finals(layouts, members, strong, payoff, scores, shares, done)
+    payoff = blend(fast, strong)
+    scores = np.array(panel_scores)
+    shares = prune(mixture_of(payoff, scores, settings))
+    played = MEETING * len(pairs) + games * len(members)
+    return Finals(layouts, members, strong, payoff, scores, shares, played)
+
+
+def draw_pairs(shares: Vector, meetings: int, seed: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Opponents for each finalist: all equally often at first, then as the mixture plays them."""
+    size = len(shares)
+    if size < 2:
+        return []
+    random = np.random.default_rng(seed)
+    chances = 0.5 / size + 0.5 * shares / max(shares.sum(), 1e-9)
+    pairs = []
+    for one in range(size):
+        others = np.where(np.arange(size) == one, 0.0, chances)
+        drawn = random.choice(size, meetings, p=others / others.sum())
+        pairs += [(max(one, other), min(one, other)) for other in drawn.tolist()]
+    return pairs
+
+
+def _unlike_chunks(pairs: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """The pairs in chunks without doubles, which would play the same games twice."""
+    times = Counter(pairs)
+    for time in range(max(times.values(), default=0)):
+        left = sorted(pair for pair, often in times.items() if often > time)
+        for number in range(0, len(left), PAIRS_AT_ONCE):
+            yield left[number : number + PAIRS_AT_ONCE]
+
+
+def blend(fast: NDArray[np.float64], strong: Archive) -> NDArray[np.float64]:
+    """The strong judge's payoffs, as far as his games and the fast judge's payoffs tell them.
+
+    Least squares with what is expected beforehand, for the part of the fast payoffs that holds and
+    one difference a layout.
+    """
+    size = len(fast)
+    met = strong.games + strong.games.T
+    rows, columns = np.nonzero(np.triu(met, 1))
+    games = met[rows, columns]
+    design = np.zeros((len(rows), size + 1))
+    numbers = np.arange(len(rows))
+    design[numbers, rows], design[numbers, columns] = 1.0, -1.0
+    design[:, size] = fast[rows, columns]
+    expected = np.zeros(size + 1)
+    expected[size] = HOLDING
+    certainty = np.full(size + 1, DIFFERENCE_ERROR**-2)
+    certainty[size] = HOLDING_ERROR**-2
+    weights = games / GAME_VARIANCE
+    left = design.T @ (weights[:, None] * design) + np.diag(certainty)
+    right = design.T @ (weights * strong.payoff()[rows, columns]) + certainty * expected
+    found = np.linalg.solve(left, right)
+    differences = found[:size]
+    return found[size] * fast + differences[:, None] - differences[None, :]
 
 
 def planned_games(run: Run) -> int:
     """How many games the finals of a run take."""
     finalists = len(choose_finalists(run))
     games = run.settings.final_games()
-    return games * finalists * (finalists - 1) // 2 + 4 * games * finalists
+    return finalists * games + (finalists * (games // MEETING) * MEETING if finalists > 1 else 0)
 
 
 def choose_finalists(run: Run) -> list[int]:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from junqi.layout import Layout
 from junqi.panel import draw_rows
-from junqi.simulate import Judge, game_seeds, play_games
+from junqi.simulate import Judge, game_seeds
+from layout_search.workers import ALL_CORES, Workers
 
 Vector = NDArray[np.float64]
 
@@ -55,7 +56,7 @@ def score(
     games: int,
     seed: tuple[int, ...],
     judge: Judge,
-    threads: int | None = None,
+    workers: Workers = ALL_CORES,
 ) -> Vector:
     """The mean score of each layout over so many games, an even number.
 
@@ -65,7 +66,7 @@ def score(
     pairs = games // 2
     enemies = np.tile(draw(opponents, pairs, seed), (len(layouts), 1))
     own = np.repeat(layouts, pairs, axis=0)
-    return play_pairs(own, enemies, pairs, seed, judge, threads).reshape(-1, pairs).mean(axis=1)
+    return play_pairs(own, enemies, pairs, seed, judge, workers).reshape(-1, pairs).mean(axis=1)
 
 
 def play_pairs(
@@ -74,10 +75,10 @@ def play_pairs(
     seeds_repeat: int,
     seed: tuple[int, ...],
     judge: Judge,
-    threads: int | None = None,
+    workers: Workers = ALL_CORES,
 ) -> Vector:
     """The mean score of each colour-swapped pair of games between rows of two arrays."""
-    return play_colours(own, enemies, seeds_repeat, seed, judge, threads).mean(axis=0)
+    return play_colours(own, enemies, seeds_repeat, seed, judge, workers).mean(axis=0)
 
 
 def play_colours(
@@ -86,7 +87,7 @@ def play_colours(
     seeds_repeat: int,
     seed: tuple[int, ...],
     judge: Judge,
-    threads: int | None = None,
+    workers: Workers = ALL_CORES,
 ) -> Vector:
     """Scores of rows of layouts against rows of others, ``float64[2, n]``: moving first, second.
 
@@ -95,6 +96,6 @@ def play_colours(
     run = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
     seeds = np.tile(game_seeds(run, seeds_repeat), len(own) // seeds_repeat)
     first, second = np.concatenate([own, enemies]), np.concatenate([enemies, own])
-    results = play_games(first, second, np.tile(seeds, 2), judge, threads=threads)
+    results = workers.play(first, second, np.tile(seeds, 2), judge)
     scores = results.scores_of_first()
     return np.stack([scores[: len(own)], 1 - scores[len(own) :]])

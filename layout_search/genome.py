@@ -52,7 +52,7 @@ class Individual(list[int]):
     """The 25 pieces of a layout, with a score that games add to."""
 
     def __init__(self, genes: Genes | Layout) -> None:
-        super().__init__(int(gene) for gene in genes)
+        super().__init__(genes.tolist() if isinstance(genes, np.ndarray) else genes)
         self.fitness = Fitness()
         self.points = 0.0
         """Of all games so far: 1 for a win, a half for a draw."""

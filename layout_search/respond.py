@@ -12,11 +12,12 @@ from random import Random
 import numpy as np
 from deap import base, tools
 
-from junqi.layout import Layout, canonical_layout, random_layouts
+from junqi.layout import Layout, mirror_layout, random_layouts
 from junqi.simulate import Judge
 from layout_search.fitness import Opponents, score
 from layout_search.genome import Individual, mate, mutate, to_array
 from layout_search.settings import TESTED, Settings
+from layout_search.workers import ALL_CORES, Workers
 
 # Shares of a first population: as they are given, changed, and random ones for the rest.
 PARENTS_SHARE = 0.25
@@ -43,7 +44,7 @@ def respond(
     settings: Settings,
     seed: tuple[int, ...],
     judge: Judge,
-    threads: int | None = None,
+    workers: Workers = ALL_CORES,
     report: Callable[[int, float, int], None] = lambda generation, best, games: None,
 ) -> list[Response]:
     """Breed layouts against opponents; the best ones, best first.
@@ -60,12 +61,12 @@ def respond(
     living: list[Individual] = []
     for generation in range(settings.generations):
         newborn = population if generation == 0 else _offspring(living, settings, toolbox)
-        played = _race(newborn, living, opponents, settings, (*seed, generation), judge, threads)
+        played = _race(newborn, living, opponents, settings, (*seed, generation), judge, workers)
         living = tools.selBest(_unlike(living + newborn), survivors)
         report(generation, living[0].fitness.values[0], played)
     best = to_array(living[:TESTED])
     tested = score(
-        best, opponents, settings.test_games, (*seed, settings.generations), judge, threads
+        best, opponents, settings.test_games, (*seed, settings.generations), judge, workers
     )
     order = np.argsort(-tested, kind="stable")
     return [Response(best[i], float(tested[i]), settings.test_games) for i in order]
@@ -119,12 +120,12 @@ def _race(
     settings: Settings,
     seed: tuple[int, ...],
     judge: Judge,
-    threads: int | None,
+    workers: Workers,
 ) -> int:
     """Play the games of a generation; returns how many there were."""
-    _play(newborn, opponents, settings.games, (*seed, 0), judge, threads)
+    _play(newborn, opponents, settings.games, (*seed, 0), judge, workers)
     better = tools.selBest(newborn, max(1, len(newborn) // 4))
-    _play(better + living, opponents, 4 * settings.games, (*seed, 1), judge, threads)
+    _play(better + living, opponents, 4 * settings.games, (*seed, 1), judge, workers)
     return settings.games * (len(newborn) + 4 * (len(better) + len(living)))
 
 
@@ -134,10 +135,10 @@ def _play(
     games: int,
     seed: tuple[int, ...],
     judge: Judge,
-    threads: int | None,
+    workers: Workers,
 ) -> None:
     """Add games to the scores of individuals."""
-    means = score(to_array(individuals), opponents, games, seed, judge, threads)
+    means = score(to_array(individuals), opponents, games, seed, judge, workers)
     for individual, mean in zip(individuals, means.tolist(), strict=True):
         individual.points += games * mean
         individual.games += games
@@ -147,7 +148,8 @@ def _play(
 
 def _unlike(individuals: list[Individual]) -> list[Individual]:
     """No layout twice, nor its mirror image: opponents are mirrored anyway."""
+    layouts = to_array(individuals)
     seen: dict[bytes, Individual] = {}
-    for individual in individuals:
-        seen.setdefault(canonical_layout(np.array(individual, np.int8)).tobytes(), individual)
+    for individual, *images in zip(individuals, layouts, mirror_layout(layouts), strict=True):
+        seen.setdefault(min(image.tobytes() for image in images), individual)
     return list(seen.values())

@@ -17,6 +17,9 @@ class InvalidSettings(JunqiError, ValueError):
 
 # The last survivors of a best response that are tested with games of their own.
 TESTED = 8
+# Games of `search:3x3` that two cores play in the time set aside for finals, for each minute of the
+# run.
+FINAL_GAMES_A_MINUTE = 1800
 
 
 @dataclass(frozen=True)
@@ -36,27 +39,37 @@ class Settings:
     """From 0, a mixture without counters, to 1, the best score against people's and random
     layouts."""
 
-    population: int = 48
+    spread: float = 0.02
+    """What the mixture may lose to a known counter for being spread over more layouts, which makes
+    unknown counters harder to find; 0 for the plain solution."""
+
+    population: int = 128
     """Layouts of a generation."""
-    generations: int = 16
+    generations: int = 30
     """Generations of each best response."""
-    games: int = 64
+    games: int = 16
     """Of each newborn layout; a quarter of them then plays four times as many more."""
-    against_mixture: float = 0.7
-    """Share of the games against the present mixture."""
-    against_people: float = 0.2
-    against_random: float = 0.1
-    pair_games: int = 400
+    against_mixture: float = 0.5
+    """Share of the games against the present mixture. Counters to it meet nothing else; these
+    shares are those of what responds to everybody, the other half of a round with greed."""
+    against_archive: float = 0.1
+    against_people: float = 0.25
+    against_random: float = 0.15
+    pair_games: int = 200
     """Of a new layout against each of the archive."""
-    support_games: int = 2000
+    support_games: int = 1000
     """Of a new layout against those that carry the mixture."""
     test_games: int = 4000
     """With new seeds, of the best of the last generation."""
 
-    finalists: int = 16
+    finalists: int = 40
     """Layouts of the archive that the finals judge again."""
-    final_pair_games: int | None = None
-    """Of each two finalists; made of the minutes if missing."""
+    finalist_games: int | None = None
+    """Of each finalist against the others, and as many against people's and random layouts; made of
+    the minutes if missing."""
+    evidence_games: int | None = None
+    """With new seeds, of the final mixture against people's and as many against random layouts;
+    made of the minutes if missing."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -67,9 +80,18 @@ class Settings:
             raise InvalidSettings(f"expected at least 1 round, got {self.rounds}")
         if not self.minutes > 0:
             raise InvalidSettings(f"expected more than 0 minutes, got {self.minutes}")
+        if self.evidence_games is not None and self.evidence_games < 2:
+            raise InvalidSettings(f"expected evidence_games above 1, got {self.evidence_games}")
         if not 0 <= self.greed <= 1:
             raise InvalidSettings(f"expected greed from 0 to 1, got {self.greed}")
-        shares = (self.against_mixture, self.against_people, self.against_random)
+        if not 0 <= self.spread <= 1:
+            raise InvalidSettings(f"expected spread from 0 to 1, got {self.spread}")
+        shares = (
+            self.against_mixture,
+            self.against_archive,
+            self.against_people,
+            self.against_random,
+        )
         if min(shares) < 0 or sum(shares) <= 0:
             raise InvalidSettings(f"expected shares of games of at least 0, got {shares}")
         parse_judge(self.judge)
@@ -77,10 +99,10 @@ class Settings:
             parse_judge(self.finals)
 
     def final_games(self) -> int:
-        """Of each two finalists: so many that finals take about a quarter of the time."""
-        if self.final_pair_games is not None:
-            return self.final_pair_games
-        return max(4, 2 * round(self.minutes * 2))
+        """Of each finalist in either half: so many that finals take about a quarter of the time."""
+        if self.finalist_games is not None:
+            return self.finalist_games
+        return max(4, 4 * round(FINAL_GAMES_A_MINUTE * self.minutes / self.finalists / 8))
 
     def respond_games(self) -> int:
         """How many games one best response takes, at most."""

@@ -29,7 +29,8 @@ commands and options; `JUNQI_NAMES=chinese` (or `english`, `letters`) says what 
 pieces when `--names` does not. `JUNQI_BOOK` names the book, or several, that commands use without
 `--book`. With `JUNQI_DEBUG=1` an unexpected error shows its traceback.
 
-The engine is a program of its own, `junqi-engine`: see `junqi-engine --help`.
+Platforms start the engine as a program of its own, `junqi-engine`, which takes its options from
+`engine.toml` and the environment: see `junqi-engine --help`.
 """
 
 

@@ -22,7 +22,7 @@ FIGURES = {
     "signature", "threads", "random", "policy", "search:3x3", "search_depth",
     "search_nodes_per_second", "search_nodes_per_second_all", "search_seconds_per_position",
     "worlds_per_second", "worlds_per_second_all", "memory_mb",
-    "start_seconds",
+    "referee_ms_per_move", "referee_ms_per_move_programs", "start_seconds",
 }  # fmt: skip
 
 needs_shebang = pytest.mark.skipif(

@@ -105,7 +105,7 @@ def test_options_have_help(cli: Cli) -> None:
     check(typer.main.get_command(app))
 
 
-@pytest.mark.parametrize("args", [[], ["layout"], ["rules"], ["book"]])
+@pytest.mark.parametrize("args", [[], ["layout"], ["rules"], ["book"], ["records"]])
 def test_a_group_without_a_command_prints_its_help(cli: Cli, args: list[str]) -> None:
     ran = cli(*args)
     assert ran.code == 0

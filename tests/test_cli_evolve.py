@@ -15,7 +15,7 @@ support_games = 16
 test_games = 64
 finals = "search:1x1"
 finalists = 3
-final_pair_games = 4
+finalist_games = 8
 """
 
 
@@ -52,7 +52,9 @@ def test_evolve_puts_a_mixture_into_the_book_and_undo_takes_it_out(
     assert ran.code == 0, ran.err
     assert "round" not in ran.err, "quiet when nobody watches"
     rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    assert [row["number"] for row in rows] == [1, 2]
+    assert [row["number"] for row in rows if row["event"] == "round"] == [1, 2]
+    events = list(dict.fromkeys(row["event"] for row in rows))
+    assert events == ["generation", "round", "finals", "evidence"]
     after = mixture(book)
     assert not set(after) & set(before)
     assert sum(after.values()) == pytest.approx(1, abs=0.001)
@@ -70,11 +72,50 @@ def test_a_seed_gives_the_same_book_for_any_number_of_threads(cli, book, setting
     assert mixture(book) == one
 
 
+def test_evolve_prints_json_with_evidence_and_figures(cli, book, settings) -> None:
+    ran = evolve(cli, book, settings, "--json")
+    told = json.loads(ran.out)
+    assert {row["layout"]: row["share"] for row in told["mixture"]} == mixture(book)
+    whole = [row for row in told["evidence"] if row["layout"] is None]
+    assert [row["opponents"].partition("@")[0] for row in whole] == ["human", "random:100"]
+    assert all(row["interval"][0] < row["score"] < row["interval"][1] for row in whole)
+    assert len(told["rounds"]) == 2
+
+
+def test_evidence_is_fresh_and_comes_again_by_its_command(cli, book, settings) -> None:
+    import shlex
+
+    evolve(cli, book, settings)
+    with sqlite3.connect(book) as db:
+        rows = list(db.execute("select kind, judge, score, command from evidence order by id"))
+        (payoffs,) = db.execute("select count(*) from payoffs where judge = 'search:1x1'")
+    assert {row[:2] for row in rows} == {("fresh", "search:1x1")}
+    assert payoffs[0] > 0
+    *_, score, command = rows[0]
+    again = cli(*shlex.split(command)[1:], "--book", book, "--dry-run", "--json")
+    assert json.loads(again.out)[0]["score"] == score
+
+
+def test_the_same_run_again_adds_no_games(cli, book, settings) -> None:
+    def figures() -> list[int]:
+        with sqlite3.connect(book) as db:
+            tables = ("evidence", "payoffs", "layouts")
+            return [db.execute(f"select count(*) from {t}").fetchone()[0] for t in tables]
+
+    evolve(cli, book, settings)
+    before = figures()
+    assert evolve(cli, book, settings).code == 0
+    assert figures() == before
+    told = json.loads(cli("layout", "report", "--book", book, "--json").out)
+    assert [row["layout"] for row in told["evidence"]][:2] == [None, None]
+
+
 def test_a_dry_run_changes_nothing(cli, book, settings, tmp_path) -> None:
     before = mixture(book)
     assert evolve(cli, book, settings, "--dry-run").code == 0
     assert mixture(book) == before
     assert not list(tmp_path.glob("*.evolve.json"))
+    assert not list(tmp_path.glob("*.html"))
 
 
 def test_a_stopped_run_is_resumed_to_the_same_book(cli, book, settings, monkeypatch) -> None:
@@ -102,7 +143,9 @@ def test_a_stopped_run_is_resumed_to_the_same_book(cli, book, settings, monkeypa
     ("arguments", "code", "said"),
     [
         (("--minutes", "0"), 2, "minutes above 0"),
-        (("--opponents", "me"), 2, "expected human, random or book:TAG, got 'me'"),
+        (("--opponents", "me"), 1, "a file or 25 letters, got 'me'"),
+        (("--opponents", f"human,{'a' * 25}"), 1, "25 x marshal (a): expected 1"),
+        (("--resume", "--restart"), 2, "expected --resume or --restart, got both"),
         (("--opponents", "book:nobody"), 1, "nobody"),
         (("--judge", "me"), 2, "expected random, policy or search"),
         (("--resume",), 1, "no checkpoint to resume from"),

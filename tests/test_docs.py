@@ -8,6 +8,7 @@ import pytest
 from book_samples import make_book
 
 from book.store import Book
+from junqi.compliance_checks import CHECKS, what_of
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -69,3 +70,10 @@ def test_the_books_page_names_every_table_column_and_view(tmp_path) -> None:
         for table in ("layouts", "evidence", "openings", "runs"):
             for (column,) in query(f"SELECT name FROM pragma_table_info('{table}')"):
                 assert f"`{column}`" in page, (table, column)
+
+
+def test_the_protocols_page_lists_every_check() -> None:
+    page = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", page, flags=re.MULTILINE))
+    told = {name: what_of(check) for name, check in CHECKS.items()}
+    assert rows == {name: what[0].lower() + what[1:] for name, what in told.items()}

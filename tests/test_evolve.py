@@ -16,10 +16,11 @@ from junqi.simulate import parse_judge
 from layout_search import evolve
 from layout_search.archive import Archive
 from layout_search.attack import attack
-from layout_search.finals import choose_finalists, hold_finals
+from layout_search.finals import blend, choose_finalists, draw_pairs, hold_finals, planned_games
 from layout_search.fitness import draw, mix_opponents, score
 from layout_search.respond import respond
 from layout_search.settings import InvalidSettings, Settings, read_settings
+from layout_search.workers import ALL_CORES, Threads, Workers
 
 POLICY = parse_judge("policy")
 PEOPLE = parse_layouts(["cigdcegkefkfaibgidjhhhjlj", "hcgcgkikgfdfdabejiiejljhh"])
@@ -33,7 +34,7 @@ SMALL = Settings(
     test_games=64,
     finals="search:1x1",
     finalists=3,
-    final_pair_games=4,
+    finalist_games=8,
 )
 
 
@@ -43,9 +44,9 @@ def state(run: evolve.Run) -> tuple[object, ...]:
     return texts, archive.points.tolist(), run.shares.tolist(), run.panel_scores.tolist(), run.games
 
 
-def searched(settings: Settings = SMALL, threads: int | None = None) -> evolve.Run:
+def searched(settings: Settings = SMALL, workers: Workers = ALL_CORES) -> evolve.Run:
     run = evolve.start(settings, PEOPLE)
-    evolve.search(run, threads)
+    evolve.search(run, workers)
     return run
 
 
@@ -93,13 +94,13 @@ def test_rounds_grow_an_archive_of_legal_layouts_and_a_mixture() -> None:
     run = evolve.start(SMALL, PEOPLE)
     evolve.search(run, report=reports.append)
     assert [report.number for report in reports] == [1, 2, 3]
-    assert 1 <= len(run.archive) <= 3
+    assert 3 <= len(run.archive) <= 6
     assert all(layout_problems(format_layout(x)) == [] for x in run.archive.layouts)
     assert run.shares.sum() == pytest.approx(1)
 
 
 def test_a_seed_gives_the_same_search_for_any_number_of_threads() -> None:
-    assert state(searched(threads=1)) == state(searched(threads=2))
+    assert state(searched(workers=Threads(1))) == state(searched(workers=Threads(2)))
     assert state(searched()) != state(searched(replace(SMALL, seed=2)))
 
 
@@ -131,11 +132,37 @@ def test_finals_choose_among_carriers_and_the_greedy_and_solve_anew() -> None:
     run = searched()
     finals = hold_finals(run)
     assert finals.members == choose_finalists(run)
+    assert finals.games == planned_games(run) == finals.strong.games.sum() + 8 * len(finals.members)
     assert len(set(finals.members)) == len(finals.members)
     assert finals.shares.sum() == pytest.approx(1)
     assert np.allclose(finals.payoff, -finals.payoff.T)
-    again = hold_finals(run, threads=1)
+    again = hold_finals(run, Threads(1))
     assert np.array_equal(again.shares, finals.shares)
+
+
+def test_a_blend_follows_few_strong_games_halfway_and_many_fully() -> None:
+    fast = np.array([[0, 0.2, 0.1], [-0.2, 0, 0.1], [-0.1, -0.1, 0]])
+    strengths = np.array([-0.2, 0.1, 0.1])
+    wanted = 0.5 * fast + strengths[:, None] - strengths[None, :]
+    blends = []
+    for games in (4, 1_000_000):
+        strong = Archive()
+        for layout in random_layouts(3, 2):
+            strong.add(layout)
+        strong.games = np.tril(np.full((3, 3), float(games)), -1)
+        strong.points = strong.games * (0.5 + wanted)
+        blends.append(blend(fast, strong))
+    few, many = (np.abs(found - wanted).max() for found in blends)
+    assert many < 0.005 < few
+    assert all(np.allclose(found, -found.T) for found in blends)
+
+
+def test_finalists_meet_each_other_in_pairs_without_doubles_at_once() -> None:
+    pairs = draw_pairs(np.array([0.9, 0.1, 0.0]), 10, (1,))
+    assert len(pairs) == 30
+    assert all(one > other for one, other in pairs)
+    assert {member for pair in pairs for member in pair} == {0, 1, 2}
+    assert draw_pairs(np.ones(1), 10, (1,)) == []
 
 
 def test_an_attack_tells_the_score_of_fresh_games() -> None:

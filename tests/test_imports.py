@@ -17,22 +17,38 @@ ROOMS = """
     board
     layout layout_file
     rules
+    hunter
     diagram
     view
-    belief
-    tags record replay
+    history deduce behaviour belief
+    tags record_lines record replay
+    record_filter record_stats
     render render_svg render_sheet
     kernels
     kernel_rules weights
-    stats
+    worlds belief_table
+    stats match_stats
     simulate
-    duel panel rate bench
-    clock
+    duel panel rate
+    judge_player
+    clock job engine_options fallback
+    thinker
+    warm
     engine
+    analyse
     protocol
-    loop
+    transcript_game transcript
+    player random_player
+    engine_process
+    process_player
+    compliance compliance_checks
+    players serve
+    streams loop
+    program
     referee
+    record_log match_tally
     match
+    bench
     cli
     __main__
     web
@@ -40,7 +56,7 @@ ROOMS = """
 LEVEL = {
     room: level for level, line in enumerate(ROOMS.strip().split("\n")) for room in line.split()
 }
-JOINS_PACKAGES = {"cli", "web", "__main__"}
+JOINS_PACKAGES = {"program", "cli", "web", "__main__"}
 
 
 def modules(package: str) -> list[Path]:

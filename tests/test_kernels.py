@@ -57,7 +57,7 @@ Words = list[np.uint64]
 
 
 def words_of(position: Position) -> Words:
-    return list(kernel_rules._words(position))
+    return list(kernel_rules.words_of(position))
 
 
 def empty_of(words: Words) -> np.uint64:
@@ -172,7 +172,7 @@ def test_a_move_changes_the_board_as_the_rules_do(
     known = {point: (owner, min(piece, FLAG)) for point, (owner, piece) in board.items()}
     position = position_of(known, side)
     for move in legal_moves(position):
-        squares = kernel_rules._board(position)
+        squares = kernel_rules.board_of(position)
         origin, target = (np.uint64(point) for point in move)
         after = settle(squares, origin, target, *words_of(position))
         then = replace(made(position, move), to_move=side)

@@ -1,21 +1,21 @@
-"""The engine's side of the protocol: sessions in this process, and a few real ones."""
+"""The engine's side of the protocol: sessions in this process."""
 
-import os
 import random
-import subprocess
-import sys
-import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from junqi import __version__
 from junqi.board import parse_point, seen_from
+from junqi.clock import PauseWatch
+from junqi.engine import Engine, EngineOptions
+from junqi.errors import IllegalMove
 from junqi.layout import layout_problems, parse_layout
-from junqi.loop import NOTES, Session, main
+from junqi.loop import Session
 from junqi.pieces import BLACK, NOBODY, RED, Side, other
 from junqi.protocol import (
     Array,
@@ -27,6 +27,7 @@ from junqi.protocol import (
     format_command,
     parse_reply,
 )
+from junqi.random_player import RandomPlayer
 from junqi.rules import Move, Position, Rules, check_move, legal_moves, outcome, parse_move, play
 from junqi.view import View
 
@@ -48,9 +49,19 @@ def notes() -> Notes:
     return Notes()
 
 
+def random_session(seed: int, **options: Any) -> Session:
+    return Session(RandomPlayer(seed), "Dice", seed=seed, **options)
+
+
+def engine_session(seed: int, **options: Any) -> Session:
+    """The engine, with nothing but its rules of thumb."""
+    engine = Engine(EngineOptions(seed=seed), options.get("note", print), load=None)
+    return Session(engine, "Junqi", seed=seed, **options)
+
+
 @pytest.fixture
 def session(notes: Notes) -> Session:
-    return Session(seed=1, note=notes)
+    return engine_session(1, note=notes)
 
 
 def move_of(line: str | None) -> Move:
@@ -65,6 +76,14 @@ def layout_of(line: str | None) -> str:
     reply = parse_reply(line)
     assert isinstance(reply, Array)
     return reply.layout
+
+
+def result_of(session: Session) -> str:
+    """A RESULT that can be true of the move that waits for one."""
+    assert session.view is not None
+    assert session.pending is not None
+    is_contact = session.view.position.owners[session.pending.target] != NOBODY
+    return "RESULT 2 00" if is_contact else "RESULT 3 00"
 
 
 def turned(move: Move, side: Side) -> Move:
@@ -128,14 +147,14 @@ def test_the_settings_of_start_are_those_of_the_view(session: Session) -> None:
 
 
 def test_games_between_two_sessions_are_played_by_the_rules(notes: Notes) -> None:
-    sessions = [Session(seed=2, note=notes), Session(seed=3, note=notes)]
+    sessions = [random_session(2, note=notes), random_session(3, note=notes)]
     for game in range(12):
         play_game(sessions, ends=game % 2 == 0)
     assert notes.texts == []
 
 
 def test_a_session_follows_the_game_exactly() -> None:
-    sessions = [Session(seed=4), Session(seed=5)]
+    sessions = [random_session(4), random_session(5)]
     position = play_game(sessions, ends=False)
     side = other(position.to_move)  # the other one was not told of the last ply
     view = sessions[side].view
@@ -146,14 +165,14 @@ def test_a_session_follows_the_game_exactly() -> None:
 
 
 def test_the_same_seed_plays_the_same_game() -> None:
-    ends = [play_game([Session(seed=8), Session(seed=9)]) for _ in range(2)]
+    ends = [play_game([random_session(8), random_session(9)]) for _ in range(2)]
     assert ends[0] == ends[1]
-    assert play_game([Session(seed=8), Session(seed=10)]) != ends[0]
+    assert play_game([random_session(8), random_session(10)]) != ends[0]
 
 
 def test_the_view_counts_the_seconds_of_both_sides() -> None:
     times = iter(range(0, 1000, 1))
-    session = Session(seed=1, now=lambda: float(next(times)))
+    session = random_session(1, now=lambda: float(next(times)))
     session.handle("START 0 1800 31")
     session.handle(FIRST_MOVE)
     session.handle("RESULT 3 00")
@@ -182,8 +201,9 @@ def test_a_line_sent_twice_gets_one_reply(session: Session, notes: Notes) -> Non
     for line in ("INFO 1.0", "START 0 1800 31", FIRST_MOVE):
         assert session.handle(line + "\r\n") is not None
         assert session.handle(line + "\r\n") is None
-    session.handle("RESULT 3 00")
-    session.handle("RESULT 3 00")
+    result = result_of(session)
+    session.handle(result)
+    session.handle(result)
     assert session.view is not None
     assert len(session.view.plies) == 1
     assert len(notes.texts) == 4
@@ -196,7 +216,7 @@ def test_games_in_which_every_line_comes_twice_are_played_by_the_rules() -> None
         return reply
 
     for seed in range(4):
-        play_game([Session(seed=seed), Session(seed=seed + 100)], send_twice)
+        play_game([random_session(seed), random_session(seed + 100)], send_twice)
 
 
 def test_games_with_garbage_between_the_lines_are_played_by_the_rules() -> None:
@@ -206,7 +226,7 @@ def test_games_with_garbage_between_the_lines_are_played_by_the_rules() -> None:
         return session.handle(line.replace(" ", " \t ") + "\r\n")
 
     for seed in range(4):
-        play_game([Session(seed=seed), Session(seed=seed + 100)], send_with_garbage)
+        play_game([random_session(seed), random_session(seed + 100)], send_with_garbage)
 
 
 def test_go_before_start_gets_no_reply(session: Session, notes: Notes) -> None:
@@ -292,7 +312,7 @@ def test_games_with_missing_results_are_played_by_the_rules() -> None:
                 return None
             return session.handle(line)
 
-        play_game([Session(seed=seed), Session(seed=seed + 100)], send_most)
+        play_game([random_session(seed), random_session(seed + 100)], send_most)
 
 
 def test_no_move_is_sent_when_none_is_to_be_seen(session: Session, notes: Notes) -> None:
@@ -341,120 +361,121 @@ lines = st.one_of(
 )
 
 
-@settings(max_examples=150)
+def mutated(line: str, place: int, letter: str) -> str:
+    """A line with one letter changed, put in or left out."""
+    place %= len(line) + 1
+    return line[:place] + letter + line[place + (place % 2) :]
+
+
+def check_reply(session: Session, reply: str | None) -> None:
+    """Whatever is replied is legal as far as the session has been told."""
+    if reply is None:
+        return
+    parsed = parse_reply(reply)
+    if isinstance(parsed, Array):
+        assert layout_problems(parsed.layout) == []
+    elif isinstance(parsed, BestMove):
+        assert session.view is not None
+        assert parsed.move in legal_moves(session.view.position, session.view.side)
+
+
+@settings(max_examples=100)
 @given(st.lists(lines, max_size=40), st.integers(0, 1000))
 def test_whatever_comes_a_session_lives_and_answers_legally(
     given_lines: list[str | bytes], seed: int
 ) -> None:
     notes = Notes()
-    session = Session(seed=seed, note=notes)
-    for line in given_lines:
-        reply = session.handle(line)
-        if reply is None:
-            continue
-        parsed = parse_reply(reply)
-        if isinstance(parsed, Array):
-            assert layout_problems(parsed.layout) == []
-        elif isinstance(parsed, BestMove):
-            assert session.view is not None
-            assert parsed.move in legal_moves(session.view.position, session.view.side)
+    for session in (random_session(seed, note=notes), engine_session(seed, note=notes)):
+        for line in given_lines:
+            check_reply(session, session.handle(line))
     assert not [text for text in notes.texts if text.startswith("bug")]
 
 
-# Real processes
+@settings(max_examples=30)
+@given(
+    st.integers(0, 1000),
+    st.lists(
+        st.tuples(st.integers(0, 150), st.integers(0, 15), st.sampled_from("0123ABGL 9x")),
+        max_size=6,
+    ),
+)
+def test_mutated_lines_of_a_real_game_do_no_harm(
+    seed: int, changes: list[tuple[int, int, str]]
+) -> None:
+    """Every GO that is asked in a game gets a legal move, whatever was garbled before it."""
+    notes = Notes()
+    partner, session = random_session(seed), engine_session(seed, note=notes)
+    sent = 0
+
+    def send(receiver: Session, line: str) -> str | None:
+        nonlocal sent
+        if receiver is not session:
+            return receiver.handle(line)
+        for when, place, letter in changes:
+            if when == sent and not line.startswith("START"):
+                line = mutated(line, place, letter)
+        sent += 1
+        asks = line.startswith("GO ") and session.view is not None
+        reply = session.handle(line)
+        check_reply(session, reply)
+        if asks and reply is None:
+            assert session.view is None or not session.view.legal_moves()
+        return reply
+
+    with suppress(IllegalMove):  # a session that was told nonsense may play it
+        play_game([session, partner], send)
+    assert not [text for text in notes.texts if text.startswith("bug")]
 
 
-def run_engine(
-    text: bytes, *args: str, code: str = "", **env: str
-) -> subprocess.CompletedProcess[bytes]:
-    program = code or "import sys; from junqi.loop import main; sys.exit(main())"
-    return subprocess.run(
-        [sys.executable, "-c", program, *args],
-        input=text,
-        capture_output=True,
-        timeout=30,
-        check=False,
-        env={**os.environ, **env},
-    )
+# Deciders that fail
 
 
-def test_a_process_answers_and_ends_with_its_input() -> None:
-    ran = run_engine(b"INFORMATION 1.0\r\n\r\nSTART 0 1800 31\r\nGO 0000 0 00\r\n", JUNQI_SEED="1")
-    replies = ran.stdout.decode().split("\n")
-    assert [reply.split(" ")[0] for reply in replies] == ["NAME", "ARRAY", "BESTMOVE", ""]
-    assert ran.returncode == 0
-    assert ran.stderr == b""
-    again = run_engine(b"INFO 1.0\nSTART 0 1800 31\nGO 0000 0 00", JUNQI_SEED="1")
-    assert again.stdout == ran.stdout
+class Broken:
+    """Does everything wrong."""
+
+    def layout(self, is_first: bool, rules: Rules) -> str:
+        return "abc"
+
+    def move(self, view: View, seconds_left: float) -> Move:
+        raise MemoryError
 
 
-def test_replies_come_at_once() -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "junqi.loop"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(b"INFO 1.0\n")
-        process.stdin.flush()
-        assert process.stdout.readline() == b"NAME Junqi\n"
-        before = time.monotonic()
-        process.stdin.write(b"START 0 1800 31\n")
-        process.stdin.flush()
-        assert process.stdout.readline().startswith(b"ARRAY ")
-        assert time.monotonic() - before < 1
-        process.stdin.close()
-        assert process.wait(timeout=10) == 0
+class Cheat(Broken):
+    """Moves where it must not, and has no layout at all."""
+
+    def layout(self, is_first: bool, rules: Rules) -> str:
+        raise OSError("no disk")
+
+    def move(self, view: View, seconds_left: float) -> Move:
+        return Move(0, 0)
 
 
-def test_nothing_but_replies_is_written_to_stdout() -> None:
-    noisy = """
-import os, sys
-from junqi import loop
-
-def handle(self, line, old=loop.Session.handle):
-    print("noise")
-    sys.stdout.flush()
-    os.write(1, b"deeper noise\\n")
-    os.system("echo noise of another program")
-    return old(self, line)
-
-loop.Session.handle = handle
-sys.exit(loop.main())
-"""
-    ran = run_engine(b"INFO 1.0\n", code=noisy)
-    assert ran.stdout == b"NAME Junqi\n"
-    assert ran.stderr.count(b"noise") == 3
+@pytest.mark.parametrize("decider", [Broken(), Cheat()])
+def test_a_decider_that_fails_does_not_cost_the_game(decider: Broken, notes: Notes) -> None:
+    session = Session(decider, "Broken", seed=1, note=notes)
+    for _ in range(3):
+        play_game([session, random_session(2)])
+    assert notes.texts[0].startswith(("not a legal layout", "no layout: OSError: no disk"))
 
 
-def test_notes_go_to_stderr_but_not_without_end() -> None:
-    ran = run_engine(b"HELLO\n" * 1 + b"".join(b"X%d\n" % n for n in range(2 * NOTES)))
-    assert ran.stdout == b""
-    lines = ran.stderr.decode().splitlines()
-    assert len(lines) == NOTES
-    assert all(line.startswith("junqi-engine: ") for line in lines)
+def test_the_time_left_is_what_the_clock_and_the_pauses_leave() -> None:
+    time = 0.0
+    lefts = []
 
+    class Slow(RandomPlayer):
+        def move(self, view: View, seconds_left: float) -> Move:
+            nonlocal time
+            lefts.append(seconds_left)
+            time += 7.0
+            return super().move(view, seconds_left)
 
-@pytest.mark.skipif(os.name == "nt", reason="file descriptors are not closed so on Windows")
-def test_a_closed_stderr_does_no_harm() -> None:
-    # The notes once went to the replies, whose descriptor had become that of stderr.
-    closed = "import os; os.close(2); import sys; from junqi.loop import main; sys.exit(main())"
-    assert run_engine(b"HELLO\nINFO 1.0\n", code=closed).stdout == b"NAME Junqi\n"
-
-
-def test_a_seed_that_is_no_number_is_noted() -> None:
-    ran = run_engine(b"INFO 1.0\n", JUNQI_SEED="x")
-    assert ran.stdout == b"NAME Junqi\n"
-    assert b"expected an integer in JUNQI_SEED, got 'x'" in ran.stderr
-
-
-def test_unknown_arguments_are_noted_and_harmless() -> None:
-    ran = run_engine(b"INFO 1.0\n", "--foo")
-    assert ran.stdout == b"NAME Junqi\n"
-    assert b"ignored arguments: --foo" in ran.stderr
-
-
-def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"junqi-engine {__version__}\n"
-    assert main(["--help"]) == 0
-    assert "Usage: junqi-engine" in capsys.readouterr().out
+    watch = PauseWatch(lambda: time)
+    session = Session(Slow(1), "Slow", now=lambda: time, watch=watch)
+    session.handle("START 0 100 31")
+    session.handle(FIRST_MOVE)
+    session.handle(result_of(session))
+    time += 20.0  # the process was stopped
+    session.handle("GO F0E1 3 00")
+    assert lefts[0] == 100
+    assert lefts[1] == pytest.approx(100 - 7 - 20, abs=0.1)
+    assert session.used == pytest.approx(7 + 20 + 7, abs=0.1)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from layout_search.mixture import exploitability, prune, solve, solve_uncertain
+from layout_search.mixture import exploitability, prune, solve, temper
 
 
 def test_rock_paper_scissors_is_mixed_as_theory_has_it() -> None:
@@ -37,8 +37,8 @@ def test_a_bonus_moves_the_mixture_to_the_greedy_choice() -> None:
 
 
 def test_pruning_leaves_out_what_is_hardly_played() -> None:
-    assert prune(np.array([0.6, 0.395, 0.005])) == pytest.approx([0.603, 0.397, 0], abs=1e-3)
-    assert prune(np.full(200, 0.005)).sum() == pytest.approx(1)
+    assert prune(np.array([0.6, 0.398, 0.002])) == pytest.approx([0.601, 0.399, 0], abs=1e-3)
+    assert prune(np.full(1000, 0.001)).sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("payoff", [np.zeros((2, 3)), np.zeros((0, 0)), np.ones((2, 2))])
@@ -47,13 +47,29 @@ def test_what_is_no_payoff_matrix_is_refused(payoff) -> None:
         solve(payoff)
 
 
-def test_uncertain_payoffs_are_mixed_more_than_certain_ones() -> None:
-    payoff = np.array([[0, 0.02, 0.02], [-0.02, 0, 0.01], [-0.02, -0.01, 0]])
-    nothing = np.zeros(3)
-    certain = solve_uncertain(payoff, np.zeros((3, 3)), nothing, nothing, (1,))
-    assert certain == pytest.approx(solve(payoff))
-    unsure = solve_uncertain(payoff, np.full((3, 3), 0.1), nothing, nothing, (1,))
-    assert unsure.sum() == pytest.approx(1)
-    assert 0.3 < unsure[0] < 0.9
-    again = solve_uncertain(payoff, np.full((3, 3), 0.1), nothing, nothing, (1,))
-    assert np.array_equal(unsure, again)
+def test_a_tempered_mixture_is_the_logit_equilibrium() -> None:
+    random = np.random.default_rng(1)
+    payoff = np.triu(random.normal(size=(20, 20)) / 10, 1)
+    payoff -= payoff.T
+    shares = temper(payoff, spread=0.02)
+    powers = np.exp(payoff @ shares / 0.02)
+    assert shares == pytest.approx(powers / powers.sum(), abs=2e-3)
+
+
+def test_the_more_spread_the_more_layouts_and_the_more_a_known_counter_gains() -> None:
+    random = np.random.default_rng(2)
+    payoff = np.triu(random.normal(size=(40, 40)) / 10, 1)
+    payoff -= payoff.T
+    mixtures = [temper(payoff, spread=spread) for spread in (0.01, 0.03, 0.1)]
+    layouts = [1 / (mixture**2).sum() for mixture in mixtures]
+    losses = [exploitability(payoff, mixture) for mixture in mixtures]
+    assert layouts == sorted(layouts)
+    assert layouts[2] > 1.5 * layouts[0]
+    assert losses == sorted(losses)
+
+
+def test_a_bonus_draws_a_tempered_mixture_to_its_layouts() -> None:
+    payoff = np.array([[0, 0.1, -0.1], [-0.1, 0, 0.1], [0.1, -0.1, 0]])
+    plain = temper(payoff)
+    assert plain == pytest.approx([1 / 3] * 3, abs=1e-3)
+    assert temper(payoff, np.array([0.05, 0, 0]))[0] > 0.38

@@ -34,7 +34,16 @@ from junqi.record import (
     record_from_json,
     record_to_json,
 )
-from junqi.replay import check_record, play_ply, record_game, record_views, replay, start_position
+from junqi.replay import (
+    check_record,
+    first_fault,
+    play_ply,
+    possible_ends,
+    record_game,
+    record_views,
+    replay,
+    start_position,
+)
 from junqi.rules import Move, Outcome, Position, Reason, Rules, parse_move
 
 [EXAMPLE] = open_records(Path(__file__).parents[1] / "docs" / "example.junqi")
@@ -374,3 +383,36 @@ def test_a_played_ply_holds_its_result_told_flags_and_time() -> None:
     assert ply == EXAMPLE.plies[6]
     assert ply.flags == (parse_point("A1"),)
     assert after == list(replay(EXAMPLE))[7]
+
+
+def test_an_unknown_reason_stands_where_any_end_could() -> None:
+    assert EXAMPLE.outcome is not None
+    winner = EXAMPLE.outcome.winner
+    # Cut anywhere, either side may have won for a reason that nobody was told.
+    for side in (RED, BLACK):
+        cut = replace(EXAMPLE, plies=EXAMPLE.plies[:20], outcome=Outcome(side, Reason.UNKNOWN))
+        check_record(cut)
+        assert parse_record(format_record(cut)) == cut
+    # After an end by the rules, only whoever won by them.
+    check_record(replace(EXAMPLE, outcome=Outcome(winner, Reason.UNKNOWN)))
+    with pytest.raises(InvalidRecord, match="expected 1-0 by flag, got 0-1 by unknown"):
+        check_record(replace(EXAMPLE, outcome=Outcome(1 - winner, Reason.UNKNOWN)))
+
+
+def test_possible_ends_do_not_look_at_what_the_record_says() -> None:
+    assert possible_ends(EXAMPLE) == {EXAMPLE.outcome}
+    assert possible_ends(replace(EXAMPLE, outcome=None)) == {EXAMPLE.outcome}
+    assert possible_ends(replace(EXAMPLE, plies=EXAMPLE.plies[:-1])) == {None}
+    # A hidden piece in a headquarters was taken: it may have been the flag.
+    hidden = replace(EXAMPLE, black_layout=None)
+    assert EXAMPLE.outcome in possible_ends(hidden)
+
+
+def test_the_first_fault_is_the_number_of_its_ply() -> None:
+    assert first_fault(EXAMPLE) is None
+    plies = list(EXAMPLE.plies)
+    plies[4] = replace(plies[4], move=Move(0, 59))
+    number, text = first_fault(replace(EXAMPLE, plies=tuple(plies))) or (0, "")
+    assert number == 5
+    assert text.startswith("ply 5 (red A0L4")
+    assert first_fault(replace(EXAMPLE, red_layout="abc")) is not None

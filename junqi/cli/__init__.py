@@ -10,19 +10,27 @@ from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from junqi import __version__
 from junqi.cli import (
+    analyse,
     attack,
     bench,
     book,
     book_curate,
     book_evaluate,
     book_transfer,
+    compliance,
     duel,
+    engine,
     evolve,
     layout,
+    match,
+    player,
+    records,
     replay,
+    report,
     rules,
 )
 from junqi.cli.common import UnexpectedValue
@@ -39,7 +47,20 @@ INTERRUPTED = 130
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 _AnyClickError: type[Exception] = typer.BadParameter.__mro__[2]
 
+# Other words for groups, which are listed under their proper ones only.
+OTHER_NAMES = {"record": "records"}
+
+
+class _Groups(typer.core.TyperGroup):
+    """The groups by their names, and by the other words for them."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The group or command that is meant."""
+        return super().get_command(ctx, OTHER_NAMES.get(cmd_name, cmd_name))
+
+
 app = typer.Typer(
+    cls=_Groups,
     help="""Everything for two-player Junqi (Luzhanqi): layouts, the book, rules and game records.
 
     \b
@@ -88,12 +109,19 @@ def _add_group(group: typer.Typer, name: str) -> None:
 _add_group(layout.app, "layout")
 _add_group(rules.app, "rules")
 _add_group(book.app, "book")
+_add_group(records.app, "records")
 duel.add_to(layout.app)
 evolve.add_to(layout.app)
 attack.add_to(layout.app)
+report.add_to(layout.app)
 for part in (book_curate, book_evaluate, book_transfer):
     book.app.add_typer(part.app)
 app.add_typer(replay.app)
+app.add_typer(analyse.app)
+app.add_typer(engine.app)
+app.add_typer(match.app)
+app.add_typer(compliance.app)
+app.add_typer(player.app)
 app.add_typer(bench.app)
 
 

@@ -17,6 +17,7 @@ from junqi.cli.book_common import (
 from junqi.cli.book_evaluate import Job, PanelOption, play_panel, print_scores
 from junqi.cli.common import (
     SAMPLE,
+    ClusterOption,
     CsvOption,
     FilesOption,
     JsonOption,
@@ -31,6 +32,7 @@ from junqi.cli.common import (
     print_json,
     progress_bar,
     seed_or_new,
+    the_workers,
     wrong_usage,
 )
 from junqi.cli.evolve import MinutesOption
@@ -69,6 +71,7 @@ def attack(
     seed: SeedOption = None,
     judge: JudgeOption = "policy",
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
     book: BookOption = None,
     dry_run: DryRunOption = False,
     json: JsonOption = False,
@@ -87,6 +90,7 @@ def attack(
     from layout_search.attack import attack as search
     from layout_search.fitness import Opponents
 
+    workers = the_workers(context, threads, cluster)
     seed = seed_or_new(seed)
     is_book = not layouts and not file
     if is_book:
@@ -104,7 +108,7 @@ def attack(
         attempts=attempts,
         seed=seed,
         judge=judge,
-        threads=threads,
+        workers=workers,
         report=lambda number, best: note(f"attempt {number}: best counter {100 * best:.1f} %"),
     )
     _print_counter(found, seed, judge, json)

@@ -59,6 +59,8 @@ def _lines(figures: dict[str, Any]) -> list[str]:
         f"   on {threads} threads",
         f"worlds             {figures['worlds_per_second']:>13,.0f} /s   on 1 thread",
         f"                   {figures['worlds_per_second_all']:>13,.0f} /s   on {threads} threads",
+        f"referee            {figures['referee_ms_per_move']:>13.2f} ms   a move in this process",
+        f"                   {figures['referee_ms_per_move_programs']:>13.2f} ms   with programs",
         f"start              {figures['start_seconds']:>13.2f} s    from the cache",
     ]
     if "compile_seconds" in figures:

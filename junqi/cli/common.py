@@ -16,6 +16,7 @@ from junqi.errors import JunqiError
 
 if TYPE_CHECKING:
     from junqi.layout_file import FoundLayout
+    from layout_search.workers import Workers
 
 Choice = TypeVar("Choice", bound=StrEnum)
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -114,6 +115,14 @@ SvgOption = Annotated[
 ThreadsOption = Annotated[
     int | None, number_option("--threads", minimum=1, help="How many; all cores if missing.")
 ]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Instead of threads: HOST:PORT of a Dask scheduler, or local:N for N workers here.",
+    ),
+]
 JudgeOption = Annotated[
     str, typer.Option("--judge", metavar="JUDGE", help="random, policy or search:DxW.")
 ]
@@ -170,17 +179,33 @@ def gather_named(
     return gather_layouts(layouts or [], files or [])
 
 
+def the_workers(context: typer.Context, threads: int | None, cluster: str | None) -> "Workers":
+    """Who plays the games, as the user wishes; let go of when the command ends."""
+    from layout_search.workers import open_workers
+
+    if threads is not None and cluster is not None:
+        raise wrong_usage(context, "expected --threads or --cluster, got both")
+    return context.with_resource(open_workers(threads, cluster))
+
+
 def note(text: str) -> None:
     """Tell the user something that is not the data asked for."""
     print(text, file=sys.stderr, flush=True)
 
 
 def print_json(value: Any) -> None:
-    """Print JSON, a list with one item a line. All of it is ASCII, for any terminal or file."""
-    if isinstance(value, list) and value:
-        print("[\n" + ",\n".join(json.dumps(item) for item in value) + "\n]")
-    else:
+    """Print JSON, a list with one item a line. All of it is ASCII, for any terminal or file.
+
+    The items of an iterator are printed as they come.
+    """
+    if not isinstance(value, list | Iterator):
         print(json.dumps(value))
+        return
+    before = "["
+    for item in value:
+        print(before, json.dumps(item), sep="\n", end="")
+        before = ","
+    print("[]" if before == "[" else "\n]")
 
 
 def print_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

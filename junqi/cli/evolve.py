@@ -1,46 +1,63 @@
 """``junqi layout evolve``: layouts nobody has a counter to, into the book."""
 
-import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from junqi import __version__
 from junqi.cli.book_common import (
     BookOption,
     DryRunOption,
     changing,
+    check_writable,
     command_line,
-    machine_name,
     reading,
     the_book,
 )
 from junqi.cli.common import (
+    ClusterOption,
+    JsonOption,
     SeedOption,
     ThreadsOption,
     UnexpectedValue,
     add_command,
     note,
     number_option,
-    print_table,
+    print_json,
     progress_bar,
     seed_or_new,
+    the_workers,
     wrong_usage,
 )
+from junqi.cli.evolve_book import EVIDENCE_PANELS, evidence_games, keep_run, play_evidence
+from junqi.cli.live import Log, event_log, watching
+from junqi.cli.report import load_report, print_mixture, run_facts, scored, write_page
+from junqi.errors import JunqiError
 
 if TYPE_CHECKING:
+    from book.rows import Evidence
+    from book.rows import Run as BookRun
     from book.store import Book
-    from junqi.layout import Layout
     from layout_search.evolve import Run
     from layout_search.finals import Finals
+    from layout_search.report import Report
+    from layout_search.settings import Settings
+    from layout_search.workers import Workers
 
-TAG = "evolved"
-# A mixture that the last best response beat like this needs more rounds.
+# A mixture that the last best responses beat like this needs more rounds.
 YOUNG = 0.6
+
+
+class StoppedRun(JunqiError, RuntimeError):
+    """A stopped run that would be lost."""
+
+    def __init__(self, checkpoint: Path) -> None:
+        super().__init__(
+            f"{checkpoint}: a stopped run is kept there: --resume goes on with it, --restart"
+            " begins anew and forgets it"
+        )
 
 
 def parse_minutes(text: str) -> float:
@@ -107,7 +124,7 @@ def evolve(
         typer.Option(
             "--opponents",
             metavar="WORDS",
-            help="Beside the mixture: human, random, book:TAG, with commas between them.",
+            help="Beside the mixture, with commas between them: human, random, book:TAG, files.",
         ),
     ] = "human,random",
     settings: Annotated[
@@ -115,64 +132,113 @@ def evolve(
         typer.Option("--settings", metavar="FILE", help="TOML with any of the settings."),
     ] = None,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on where a stopped run of this book was.")
+        bool,
+        typer.Option("--resume", help="Go on where a stopped run of this book was, as it was."),
+    ] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Begin anew, and forget a stopped run.")
     ] = False,
     log_json: Annotated[
         Path | None,
-        typer.Option("--log-json", metavar="FILE", help="Add a line of JSON for every round."),
+        typer.Option("--log-json", metavar="FILE", help="Add a line of JSON for every event."),
     ] = None,
     book: BookOption = None,
     dry_run: DryRunOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Evolve layouts into a mixture that no counter beats by much, and put it into the book.
 
     In each round a genetic algorithm looks for the best response to the present mixture, and the
     mixture is solved anew with it. In the end a stronger judge looks at the best again, and the
     final mixture is written to the book: its layouts get their weights, all others weight 0
-    (junqi book undo takes that back). A checkpoint beside the book lets a stopped run go on.
+    (junqi book undo takes that back). Its score in fresh games is kept as evidence, and a report
+    with pictures is written beside the book. A checkpoint there lets a stopped run go on; of the
+    settings, only --minutes and --rounds may then be changed.
     """
     from book.default import book_paths
+    from book.store import new_run_key
     from junqi.layout import parse_layouts
     from layout_search import evolve as library
-    from layout_search.finals import hold_finals, planned_games
+    from layout_search.report import report_of
 
+    workers = the_workers(context, threads, cluster)
     path = book_paths(the_book(context, book))[0]
     checkpoint = path.with_name(f"{path.name}.evolve.json")
+    given = {
+        "minutes": minutes,
+        "rounds": rounds,
+        "judge": judge,
+        "finals": finals,
+        "greed": greed,
+        "population": population,
+    }
+    if resume and restart:
+        raise wrong_usage(context, "expected --resume or --restart, got both")
     if resume:
         run = library.load(checkpoint)
+        run.settings = _resumed(context, run.settings, given | {"seed": seed})
     else:
-        given = {
-            "minutes": minutes,
-            "rounds": rounds,
-            "judge": judge,
-            "finals": finals,
-            "greed": greed,
-            "population": population,
-        }
-        with reading(context, book) as opened:  # also: fails now, not after ten minutes
-            people, shares = _people(context, opened, opponents)
+        if not restart and not dry_run:
+            _check_not_waiting(checkpoint)
+        with reading(context, book) as opened:
+            people, shares = _people(opened, opponents)
         chosen = _settings(settings, given | shares, seed)
-        run = library.start(chosen, parse_layouts(people))
-    result = None
+        run = library.start(chosen, parse_layouts(people), new_run_key("evolve"))
+    if not dry_run:
+        check_writable(context, book)  # before the search, not after
+        library.save(run, checkpoint)
     try:
-        with _reporting(log_json) as report:
-            library.search(run, threads, report, None if dry_run else checkpoint)
-        if run.settings.finals != "none":
-            with progress_bar(f"finals by {run.settings.finals}", planned_games(run)) as progress:
-                result = hold_finals(run, threads, progress)
-    except KeyboardInterrupt:
-        if checkpoint.exists():
+        with event_log(log_json) as log:
+            with watching(run, log) as watch:
+                kept_at = None if dry_run else checkpoint
+                library.search(run, workers, watch.round, kept_at, watch.generation)
+            begin = time.monotonic()
+            result = _finals(run, workers, log)
+            report = report_of(run, result)
+            with reading(context, book) as opened:
+                evidence = _evidence(opened, report, run, threads, log)
+        with changing(context, book, dry_run) as opened:
+            seconds = run.seconds + time.monotonic() - begin
+            row = keep_run(opened, command_line(context), seconds, run, result, report, evidence)
+            report = load_report(opened, row)  # what is told now is what is told later
+    except BaseException:  # whatever it was, nothing is lost
+        if not dry_run:
             note(f"stopped after {len(run.rounds)} rounds: --resume goes on from {checkpoint}")
         raise
-    if run.rounds[-1].counter > YOUNG:
-        counter = 100 * run.rounds[-1].counter
-        note(f"a young mixture: its last counter scored {counter:.0f} %; more time brings it down")
-    with changing(context, book, dry_run) as opened:
-        _keep(context, opened, run, result)
+    _print(report, row, json)
     if not dry_run:
         checkpoint.unlink(missing_ok=True)
-    _print_mixture(run, result)
+        page = path.with_name(f"{path.name}.report.html")
+        write_page(page, report, row, path.name)
+        note(f"{page}: pictures and figures of the run")
+
+
+def _check_not_waiting(checkpoint: Path) -> None:
+    """See that no rounds of a stopped run would be lost."""
+    from layout_search.evolve import CannotResume, load
+
+    if not checkpoint.exists():
+        return
+    try:
+        rounds = len(load(checkpoint).rounds)
+    except CannotResume:  # by this version
+        rounds = None
+    if rounds != 0:
+        raise StoppedRun(checkpoint)
+
+
+def _resumed(context: typer.Context, settings: "Settings", given: dict[str, Any]) -> "Settings":
+    """The settings of a stopped run, with another length if one is given."""
+    changes = {name: value for name, value in given.items() if value is not None}
+    for name, value in changes.items():
+        known = getattr(settings, name)
+        if name not in ("minutes", "rounds") and value != known:
+            raise wrong_usage(
+                context, f"expected {name} {known} as the stopped run has it, got {value}"
+            )
+    return replace(settings, **changes)
 
 
 def _settings(path: Path | None, given: dict[str, Any], seed: int | None) -> Any:
@@ -184,7 +250,7 @@ def _settings(path: Path | None, given: dict[str, Any], seed: int | None) -> Any
     return read_settings(path, **changes, **({} if seed is None else {"seed": seed}))
 
 
-def _people(context: typer.Context, book: "Book", words: str) -> tuple[list[str], dict[str, float]]:
+def _people(book: "Book", words: str) -> tuple[list[str], dict[str, float]]:
     """The layouts met beside the mixture, and the shares of games that are not wanted."""
     from book.panels import find_panel
 
@@ -193,86 +259,52 @@ def _people(context: typer.Context, book: "Book", words: str) -> tuple[list[str]
     for word in filter(None, words.split(",")):
         if word == "random":
             shares.pop("against_random", None)
-        elif word == "human" or word.startswith("book:"):
-            people += [t for t in find_panel(book, word, 0).texts if t not in people]
-            shares.pop("against_people", None)
         else:
-            raise wrong_usage(context, f"expected human, random or book:TAG, got {word!r}")
+            people += [text for text in find_panel(book, word, 0).texts if text not in people]
+            shares.pop("against_people", None)
     return people, shares
 
 
-@contextmanager
-def _reporting(path: Path | None) -> Iterator[Callable[[Any], None]]:
-    """What tells of rounds: on stderr if that is a terminal, and in a file if one is named."""
-    with nullcontext() if path is None else path.open("a", encoding="utf-8") as file:
+def _finals(run: "Run", workers: "Workers", log: Log) -> "Finals | None":
+    from layout_search.finals import hold_finals, planned_games
 
-        def report(round: Any) -> None:
-            if sys.stderr is not None and sys.stderr.isatty():
-                _tell_round(round)
-            if file is not None:
-                print(json.dumps(vars(round)), file=file, flush=True)
+    if run.settings.finals == "none":
+        return None
+    planned = planned_games(run)
+    done = 0
+    with progress_bar(f"finals by {run.settings.finals}", planned) as progress:
 
-        yield report
+        def report(games: int) -> None:
+            nonlocal done
+            done += games
+            log("finals", games=done, planned=planned)
+            progress(games)
 
-
-def _tell_round(report: Any) -> None:
-    rate = report.games / report.seconds
-    note(
-        f"round {report.number}: best counter {100 * report.counter:.1f} %, mixture of "
-        f"{report.mixture} in {report.archive} layouts, {rate:,.0f} games/s, {report.seconds:.0f} s"
-    )
+        log("finals", games=done, planned=planned)
+        return hold_finals(run, workers, report)
 
 
-def _final_mixture(run: "Run", finals: "Finals | None") -> "tuple[Layout, list[float]]":
-    """The layouts that carry the mixture, the heaviest first, and their shares."""
-    import numpy as np
-
-    from layout_search.mixture import prune
-
-    layouts = run.archive.layouts if finals is None else finals.layouts
-    shares = prune(run.shares) if finals is None else finals.shares
-    order = [i for i in np.argsort(-shares, kind="stable") if shares[i] > 0]
-    return layouts[order], shares[order].tolist()
-
-
-def _keep(context: typer.Context, book: "Book", run: "Run", finals: "Finals | None") -> None:
-    """Write the run, its layouts and the new weights."""
-    from book.rows import NewLayout
-    from book.rows import Run as BookRun
-    from book.store import Filter, new_run_key
-    from junqi.layout import format_layout
-
-    key = new_run_key("evolve")
-    book.add_run(
-        BookRun(
-            key=key,
-            command=command_line(context),
-            settings=run.settings.to_json() | {"rounds_run": len(run.rounds)},
-            seed=run.settings.seed,
-            seconds=run.seconds,
-            games=run.games + (0 if finals is None else finals.games),
-            machine=machine_name(),
-            version=__version__,
-            status="done",
-        )
-    )
-    book.set_weight([row.id for row in book.layouts(Filter(in_mixture=True))], 0.0)
-    layouts, shares = _final_mixture(run, finals)
-    added = book.add_layouts(
-        NewLayout(format_layout(layout), origin="evolved", role="both", tags=(TAG,), run=key)
-        for layout in layouts
-    )
-    # Set apart from adding: the search may end at a layout that the book has already.
-    for number, share in zip(added.ids, shares, strict=True):
-        book.set_weight([number], round(share, 4))
+def _evidence(
+    book: "Book", report: "Report", run: "Run", threads: int | None, log: Log
+) -> "list[Evidence]":
+    """Play fresh games, and add their scores to the report."""
+    games = evidence_games(report, run.settings)
+    with progress_bar("fresh games", len(EVIDENCE_PANELS) * sum(games.values())) as progress:
+        rows = play_evidence(book, report, run, threads, progress)
+    report.evidence.extend(map(scored, rows))
+    for row in report.mixture_scores():
+        log("evidence", **row.to_json())
+    return rows
 
 
-def _print_mixture(run: "Run", finals: "Finals | None") -> None:
-    from junqi.layout import format_layout
-
-    layouts, shares = _final_mixture(run, finals)
-    rows = [
-        [format_layout(layout), f"{100 * share:.1f} %"]
-        for layout, share in zip(layouts, shares, strict=True)
-    ]
-    print_table(["layout", "share"], rows, right="share")
+def _print(report: "Report", run: "BookRun", json: bool) -> None:
+    if json:
+        print_json({"run": run.key} | run_facts(run) | report.to_json())
+        return
+    print_mixture(report)
+    if report.last_counter() > YOUNG:
+        counter = 100 * report.last_counter()
+        note(f"a young mixture: the last counters scored {counter:.0f} %; more time brings it down")
+    transfer = report.payoff_transfer()
+    if transfer is not None:
+        note(f"agreement of the judges about finalists: {transfer}")

@@ -3,10 +3,9 @@
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -152,18 +151,21 @@ def pick_game(path: str, game: int | None) -> "Record":
     Raises:
         InvalidRecord: if there is no such game, or it cannot be read.
     """
-    from junqi.record import open_records
+    from junqi.record import scan_file
+    from junqi.textfile import source_name
 
     number = game or 1
-    records = open_records(path)
-    picked = list(islice(records, number))
-    if len(picked) < number:
-        raise InvalidRecord(f"{path}: expected a game from 1 to {len(picked)}, got {number}")
-    if game is None:
-        with suppress(InvalidRecord):  # this game is in order, whatever comes after it
-            if next(records, None) is not None:
+    games = scan_file(path)
+    last = 0
+    for found in games:
+        last = found.game
+        if last == number:
+            if found.record is None:
+                raise InvalidRecord(f"{source_name(path)}: game {number}, {found.fault}")
+            if game is None and next(games, None) is not None:
                 note("this is the first of several games: --game N picks another")
-    return picked[-1]
+            return found.record
+    raise InvalidRecord(f"{source_name(path)}: expected a game from 1 to {last}, got {number}")
 
 
 class Show:

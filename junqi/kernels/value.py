@@ -1,0 +1,143 @@
+"""The chance to win in a position with open pieces, as learned from many games.
+
+A position is seen from the side to move: turned so that its pieces are at the bottom, and mirrored
+so that its flag is on the left. Its value is the sum of one number for each piece (by owner, kind,
+point and the enemy flag's headquarters) and what a small net makes of a few counts: how many of
+each kind are left, how many of them the other side knows something of, who is near to a flag.
+"""
+
+from math import exp
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from junqi.board import HEADQUARTERS_POINTS, NEIGHBOURS, POINTS, RAIL_RAYS, Point
+from junqi.kernels.bits import U1, first
+from junqi.kernels.jit import njit
+from junqi.kernels.knowledge import STRONGER_THAN, flag_number
+from junqi.pieces import FLAG, MARSHAL, MINE, RED
+
+KIND_COUNT = FLAG
+PLACES = 2 * 2 * KIND_COUNT * POINTS
+# The counts: kinds of both sides, officers of both sides of which something is known, quiet plies,
+# and for each flag what is next to it and who is one, two or three moves away.
+EXPOSED = 2 * KIND_COUNT
+QUIET = EXPOSED + 2 * MARSHAL
+FLAGS = QUIET + 1
+COUNTS = FLAGS + 2 * 5
+HIDDEN_UNITS = 16
+
+_LOW = np.uint8(STRONGER_THAN)
+
+
+class Net(NamedTuple):
+    """What was learned."""
+
+    places: NDArray[np.float32]
+    """``float32[PLACES]``."""
+    inner: NDArray[np.float32]
+    """``float32[COUNTS, HIDDEN_UNITS]``."""
+    shifts: NDArray[np.float32]
+    """``float32[HIDDEN_UNITS]``."""
+    outer: NDArray[np.float32]
+    """``float32[HIDDEN_UNITS]``."""
+
+
+def _moves_to(goal: Point) -> NDArray[np.int64]:
+    """Moves of an officer from each point to a goal over an empty board."""
+    distance = {goal: 0}
+    frontier = [goal]
+    while frontier:
+        point = frontier.pop(0)
+        for nearer in {*NEIGHBOURS[point], *(p for ray in RAIL_RAYS[point] for p in ray)}:
+            if nearer not in distance:
+                distance[nearer] = distance[point] + 1
+                frontier.append(nearer)
+    return np.array([distance[p] for p in range(POINTS)])
+
+
+OWN_FLAG = HEADQUARTERS_POINTS[RED][0]
+FRONT = OWN_FLAG - 5
+# Moves to the own flag on the left, at the bottom.
+_AWAY = _moves_to(OWN_FLAG)
+_NEXT = np.array([p in NEIGHBOURS[OWN_FLAG] for p in range(POINTS)])
+
+
+@njit
+def _mirrored(point):
+    """The point in the same row, counted from the other side."""
+    row = point // 5
+    return 5 * row + 4 - (point - 5 * row)
+
+
+@njit
+def read_position(board, known, own, enemy, side, quiet, steps, places_out, counts_out):
+    """Write the position down as a net sees it: numbers into `places_out`, counts.
+
+    Args:
+        own: the points of the side to move.
+        places_out: ``int64[50]``, indices into `Net.places`; their number is returned.
+        counts_out: ``float32[COUNTS]``.
+    """
+    counts_out[:] = 0.0
+    counts_out[QUIET] = quiet / steps
+    number = flag_number(board, side)
+    enemy_number = flag_number(board, 1 - side)
+    is_mirrored = number != side  # turned round, headquarters 1 of side 1 is on the left
+    is_enemy_left = (enemy_number == 0) == (side == 0)
+    crossed = np.int64(is_enemy_left == is_mirrored)
+    found = 0
+    for owner in range(2):
+        left = own if owner == 0 else enemy
+        near = FLAGS + 5 * (1 - owner)
+        home = FLAGS + 5 * owner
+        while left:
+            point = np.int64(first(left))
+            left &= left - U1
+            kind = np.int64(board[point])
+            is_known = (known[point] & _LOW) != 0
+            if side == 1:
+                point = POINTS - 1 - point
+            if is_mirrored:
+                point = _mirrored(point)
+            places_out[found] = ((crossed * 2 + owner) * KIND_COUNT + kind - 1) * POINTS + point
+            found += 1
+            counts_out[owner * KIND_COUNT + kind - 1] += 1.0
+            if kind <= MARSHAL and is_known:
+                counts_out[EXPOSED + owner * MARSHAL + kind - 1] += 1.0
+            # The same place as seen from the own flag, and from the enemy's turned and mirrored.
+            from_own = point
+            from_enemy = POINTS - 1 - point
+            if not crossed:
+                from_enemy = _mirrored(from_enemy)
+            at_home = from_own if owner == 0 else from_enemy
+            at_other = from_enemy if owner == 0 else from_own
+            if at_home == FRONT:
+                counts_out[home] += 1.0
+            if _NEXT[at_home]:
+                counts_out[home + 1] += 1.0
+            if kind < MINE and _AWAY[at_other] <= 3 and _AWAY[at_other] > 0:
+                counts_out[near + 1 + _AWAY[at_other]] += 1.0
+    return found
+
+
+@njit
+def net_value(net, places, found, counts):
+    """The logarithm of the odds that the side to move wins."""
+    total = np.float32(0.0)
+    for index in range(found):
+        total += net.places[places[index]]
+    for unit in range(HIDDEN_UNITS):
+        inside = net.shifts[unit]
+        for count in range(COUNTS):
+            inside += counts[count] * net.inner[count, unit]
+        if inside > 0:
+            total += inside * net.outer[unit]
+    return total
+
+
+@njit
+def chance(odds):
+    """A chance from the logarithm of its odds."""
+    return 1.0 / (1.0 + exp(-odds))

@@ -1,0 +1,299 @@
+"""The search of the engine: every move is tried in many sampled worlds, and the best mean is played.
+
+Worlds are drawn from the belief in batches. All moves meet the same worlds, so that two of them are
+compared by their differences, and a move that is clearly worse than the best leaves the race. With
+an effort instead of a time the same view and seed give the same thought, for any number of threads.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from junqi.belief import Belief
+from junqi.deduce import SLOTS
+from junqi.judge_player import Knowledge
+from junqi.kernel_rules import board_of, words_of
+from junqi.kernels.knowledge import IS_ENGINEER, IS_FLAG, STRONGER_THAN
+from junqi.kernels.think import Desk, Judgement, Root, new_desk, think
+from junqi.layout import format_layout, random_layouts
+from junqi.pieces import ATTACKER_WINS, DEFENDER_WINS, NO_CONTACT, RED
+from junqi.rules import Move
+from junqi.view import View
+from junqi.weights import PolicyWeights, SearchWeights, policy_tables, search_tables
+from junqi.worlds import WorldSampler
+
+Values = NDArray[np.float32]
+
+# Worlds of the first batch, of every later one, and at most.
+FIRST_WORLDS = 32
+MORE_WORLDS = 64
+MOST_WORLDS = 20_000
+# A move leaves the race when it is worse than the best by so many standard errors.
+CLEARLY = 3.0
+# Differences below this do not matter any more.
+SLIGHT = 0.002
+
+
+@dataclass(frozen=True)
+class ThinkWeights:
+    """How the search judges; see `kernels.think.Judgement`."""
+
+    policy: PolicyWeights = PolicyWeights()
+    search: SearchWeights = SearchWeights()
+    horizon: int = 8
+    depth: int = 3
+    trust: float = 0.5
+    scale: float = 150.0
+    margin: int = 300
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What was found out about one move."""
+
+    move: Move
+    value: float
+    """The chance to win, from 0 to 1."""
+    error: float
+    """The standard error of the difference to the best move; of the value, for the best."""
+    worlds: int
+    """In how many it was tried."""
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What a search found out."""
+
+    move: Move
+    value: float
+    """The chance to win, from 0 to 1."""
+    candidates: tuple[Candidate, ...]
+    """All legal moves, the best first."""
+    worlds: int
+    seconds: float
+
+
+class Thinker:
+    """Thinks about views, one after the other."""
+
+    def __init__(
+        self,
+        threads: int | None = None,
+        seed: int = 0,
+        note: Callable[[str], None] = lambda text: None,
+        *,
+        effort: int | None = None,
+        weights: ThinkWeights | None = None,
+    ) -> None:
+        """Prepare, and compile or load the kernels.
+
+        Args:
+            threads: all cores if None.
+            seed: of the worlds.
+            note: told what could not be believed.
+            effort: worlds for each thought, whatever the time.
+        """
+        self._threads = threads or os.cpu_count() or 1
+        self._seed = seed
+        self._note = note
+        self._effort = effort
+        self._judgement = judgement_of(weights or ThinkWeights())
+        self._desks = [new_desk() for _ in range(self._threads)]
+        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
+        self._knowledge: Knowledge | None = None
+        _warm_up()
+
+    def think(self, view: View, seconds: float, hard: float) -> Thought:
+        """Look for the best move: for about so long, and not longer than the second number.
+
+        Args:
+            view: what is known, at the own turn.
+
+        Raises:
+            ValueError: if there is no legal move.
+        """
+        begin = time.monotonic()
+        moves = view.legal_moves()
+        if not moves:
+            raise ValueError("expected a view with a legal move")
+        root = self._root(view)
+        belief = Belief.of(view, self._note)
+        sampler = WorldSampler(belief.masks, belief.weights)
+        race = Race(moves)
+        ply_seed = hash((self._seed, len(view.plies))) & (1 << 62) - 1
+        limit = min(seconds, hard)
+        batch = FIRST_WORLDS
+        while True:
+            drawn = sampler.draw(batch, ply_seed + race.worlds)
+            race.add(self._values(root, drawn, race.pairs(), ply_seed + race.worlds))
+            passed = time.monotonic() - begin
+            batch = MORE_WORLDS
+            if self._effort is not None:
+                batch = min(batch, self._effort - race.worlds)
+                is_over = batch <= 0
+            else:
+                is_over = passed + passed * batch / race.worlds > limit
+            if is_over or race.is_decided() or race.worlds >= MOST_WORLDS:
+                break
+        return race.thought(time.monotonic() - begin)
+
+    def _root(self, view: View) -> Root:
+        """The view as the kernels take it."""
+        if self._knowledge is None or not self._knowledge.is_before(view):
+            self._knowledge = Knowledge(view)
+        else:
+            self._knowledge.follow(view)
+        known = self._knowledge.scratch.known.copy()
+        for man in view.men[:SLOTS]:
+            # What the enemy knows of it depends on what it has beaten, and so on the world.
+            if man.point is not None and known[man.point] & STRONGER_THAN not in (
+                IS_ENGINEER,
+                IS_FLAG,
+            ):
+                known[man.point] &= ~np.uint8(STRONGER_THAN)
+        own, mobile, engineers, enemy, _, _ = words_of(view.position)
+        points = [-1 if man.point is None else man.point for man in view.men[SLOTS:]]
+        board = board_of(view.position)
+        for point in points:
+            if point >= 0:
+                board[point] = 0
+        return Root(
+            board,
+            known,
+            np.array([own, mobile, engineers, enemy], np.uint64),
+            np.array(points, np.int8),
+            _beaten(view),
+            view.quiet_plies,
+            view.rules.steps,
+        )
+
+    def _values(
+        self, root: Root, worlds: NDArray[np.int8], moves: NDArray[np.uint8], seed: int
+    ) -> Values:
+        """What the moves are worth in the worlds, ``float32[worlds, moves]``."""
+        values = np.empty((len(worlds), len(moves)), np.float32)
+        if self._pool is None:
+            think(root, self._judgement, worlds, moves, np.uint64(seed), self._desks[0], values)
+            return values
+        share = -(-len(worlds) // self._threads)
+
+        def work(number: int, desk: Desk) -> None:
+            part = slice(number * share, (number + 1) * share)
+            start = np.uint64(seed + number * share)
+            think(root, self._judgement, worlds[part], moves, start, desk, values[part])
+
+        list(self._pool.map(work, range(self._threads), self._desks))
+        return values
+
+
+class Race:
+    """The moves that are still in the race, and what they were worth in each world so far."""
+
+    def __init__(self, moves: list[Move]) -> None:
+        self.moves = moves
+        self.worlds = 0
+        self._left: list[Candidate] = []
+        self._values = np.empty((0, len(moves)), np.float32)
+
+    def pairs(self) -> NDArray[np.uint8]:
+        """Origin and target of the moves in the race."""
+        return np.array(self.moves, np.uint8).reshape(-1, 2)
+
+    def add(self, values: Values) -> None:
+        """Take in the values of more worlds; moves that are clearly worse leave."""
+        self._values = np.concatenate([self._values, values])
+        self.worlds = len(self._values)
+        ranked = self._ranked()
+        best = ranked[0].value
+        stays = [c for c in ranked if best - c.value <= CLEARLY * c.error or c is ranked[0]]
+        if len(stays) < len(ranked):
+            kept = {candidate.move for candidate in stays}
+            self._left += [c for c in ranked if c.move not in kept]
+            columns = [i for i, move in enumerate(self.moves) if move in kept]
+            self.moves = [self.moves[i] for i in columns]
+            self._values = self._values[:, columns]
+
+    def is_decided(self) -> bool:
+        """Whether more worlds could not change much."""
+        ranked = self._ranked()
+        return all(c.error < SLIGHT for c in ranked[1:])
+
+    def thought(self, seconds: float) -> Thought:
+        """The outcome of the race."""
+        ranked = self._ranked()
+        out = sorted(self._left, key=lambda candidate: -candidate.value)
+        best = ranked[0]
+        return Thought(best.move, best.value, (*ranked, *out), self.worlds, seconds)
+
+    def _ranked(self) -> list[Candidate]:
+        """The moves in the race, best first."""
+        means = self._values.mean(axis=0, dtype=np.float64)
+        best = int(np.argmax(means))
+        against = self._values - self._values[:, best : best + 1]
+        against[:, best] = self._values[:, best]
+        errors = against.std(axis=0, dtype=np.float64) / np.sqrt(self.worlds)
+        order = np.argsort(-means, kind="stable")
+        return [
+            Candidate(self.moves[i], float(means[i]), float(errors[i]), self.worlds) for i in order
+        ]
+
+
+def judgement_of(weights: ThinkWeights) -> Judgement:
+    """The weights as the kernels take them."""
+    policy, searching = policy_tables(weights.policy), search_tables(weights.search)
+    return Judgement(
+        policy.gain,
+        policy.place,
+        policy.limits,
+        searching.worths,
+        int(searching.limits[2]),
+        weights.horizon,
+        weights.depth,
+        weights.trust,
+        weights.scale,
+        weights.margin,
+    )
+
+
+def _beaten(view: View) -> NDArray[np.uint8]:
+    """Which living own pieces have beaten which enemy slots."""
+    own = {man.start: man.point for man in view.men[:SLOTS]}
+    slots = {man.start: slot for slot, man in enumerate(view.men[SLOTS:])}
+    rows = []
+    for told in view.plies:
+        if told.result == NO_CONTACT or told.defender is None:
+            continue
+        if told.mover == view.side and told.result == ATTACKER_WINS:
+            winner, loser = told.attacker, told.defender
+        elif told.mover != view.side and told.result == DEFENDER_WINS:
+            winner, loser = told.defender, told.attacker
+        else:
+            continue
+        point = own.get(winner)
+        if point is not None and loser in slots:
+            rows.append((point, slots[loser]))
+    return np.array(rows, np.uint8).reshape(-1, 2)
+
+
+@cache
+def _warm_up() -> None:
+    """Compile or load the kernels before a clock runs."""
+    view = View.start(RED, format_layout(random_layouts(1, 0)[0]))
+    thinker = Thinker.__new__(Thinker)
+    thinker.__dict__.update(
+        _threads=1,
+        _seed=0,
+        _note=lambda text: None,
+        _effort=2,
+        _judgement=judgement_of(ThinkWeights()),
+        _desks=[new_desk()],
+        _pool=None,
+        _knowledge=None,
+    )
+    thinker.think(view, 1.0, 1.0)

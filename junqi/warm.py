@@ -1,0 +1,71 @@
+"""The search made ready: its kernels compiled before they are needed, and loaded from the cache.
+
+Compiling takes far longer than a platform waits for a reply, and slows down whatever else the
+process does. So the engine lets another process do it, and loads the result when it is there.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from junqi.pieces import RED
+from junqi.view import View
+
+# Any legal layout does to run through the kernels.
+_LAYOUT = "abccddeeffggghhhiiijjkklj"
+
+
+def warm_up() -> float:
+    """Compile what the search needs, or load it from the cache; the seconds that it took."""
+    from junqi.thinker import Thinker
+
+    begin = time.monotonic()
+    # Two threads, as some kernels are used only by several.
+    Thinker(2, 0, lambda text: None, effort=1).think(View.start(RED, _LAYOUT), 0.1, 1.0)
+    mark = _mark()
+    if mark.parent.is_dir():
+        mark.touch()
+    return time.monotonic() - begin
+
+
+def is_warm() -> bool:
+    """Whether all of it has been compiled on this machine, by these versions."""
+    return _mark().exists()
+
+
+def warm_up_elsewhere(started: Callable[["subprocess.Popen[bytes]"], None]) -> None:
+    """Have another process fill the cache, and wait for it.
+
+    Args:
+        started: told of the process, to end it if it is not needed any more.
+
+    Raises:
+        RuntimeError: if it failed.
+        OSError: if it cannot be started.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-m", "junqi.warm"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    started(process)
+    if code := process.wait():
+        raise RuntimeError(f"the process that compiles the kernels ended with {code}")
+
+
+def _mark() -> Path:
+    """The file that says that the cache is whole; it lies in the folder of these sources."""
+    import numba
+    from llvmlite.binding import get_host_cpu_name
+
+    from junqi.kernels.jit import cache_folder
+
+    versions = (sys.implementation.cache_tag, numba.__version__, get_host_cpu_name())
+    return cache_folder() / f"warm-{'-'.join(str(version) for version in versions)}"
+
+
+if __name__ == "__main__":
+    warm_up()
