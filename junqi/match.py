@@ -6,7 +6,8 @@ and a match that was stopped goes on as if it had not been.
 """
 
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -83,6 +84,7 @@ class GamePlan:
     player_seeds: tuple[int, int]
     layouts: tuple[str, str] | None
     """Red's and black's: so each player plays each of them once."""
+    game: GameSettings
 
 
 def plan_game(settings: MatchSettings, number: int) -> GamePlan:
@@ -100,7 +102,7 @@ def plan_game(settings: MatchSettings, number: int) -> GamePlan:
     players, seeds = (settings.first, settings.second), (of_first, of_second)
     if side_of_first(number) == BLACK:
         players, seeds = players[::-1], seeds[::-1]
-    return GamePlan(number, players, seed, seeds, layouts)
+    return GamePlan(number, players, seed, seeds, layouts, settings.game)
 
 
 def play_match(
@@ -131,28 +133,62 @@ def play_match(
         _check_belongs(settings, tally.games + 1, old)
         tally.add(old)
     told(tally, None)
+
+    def take(record: Record) -> bool:
+        if log:
+            log.append(record)
+        tally.add(record)
+        told(tally, record)
+        return not is_over(settings, tally)
+
+    if not is_over(settings, tally):
+        play_in_order(
+            (plan_game(settings, n) for n in range(tally.games + 1, settings.games + 1)),
+            take,
+            concurrency=concurrency,
+            transcripts=transcripts,
+            keeps_programs=settings.keeps_programs,
+        )
+    return tally
+
+
+def play_in_order(
+    plans: Iterable[GamePlan],
+    take: Callable[[Record], bool],
+    *,
+    concurrency: int = 1,
+    transcripts: Path | None = None,
+    keeps_programs: bool = False,
+) -> None:
+    """Play games, several at a time, and hand over their records in the order of the plans.
+
+    Args:
+        plans: the games.
+        take: is given each record, and says whether to go on.
+        concurrency: games at a time.
+        transcripts: a folder for what was said to and by programs.
+        keeps_programs: whether a program plays one game after the other.
+    """
     if transcripts is not None:
         transcripts.mkdir(parents=True, exist_ok=True)
-    table = _Table(settings, transcripts)
-    waiting = iter(range(tally.games + 1, settings.games + 1))
-    running: set[Future[Record]] = set()
-    finished: dict[int, Record] = {}
+    table = _Table(transcripts, keeps_programs)
+    waiting = iter(plans)
+    begun: deque[Future[Record]] = deque()
     with ThreadPoolExecutor(concurrency) as pool:
         try:
-            while not is_over(settings, tally):
-                if (record := finished.pop(tally.games + 1, None)) is not None:
-                    if log:
-                        log.append(record)
-                    tally.add(record)
-                    told(tally, record)
-                    continue
-                while len(running) < concurrency and (number := next(waiting, None)):
-                    running.add(pool.submit(table.play, number))
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                finished |= {int(game.extra[ROUND_TAG]): game for game in map(Future.result, done)}
+            while True:
+                while begun and begun[0].done():
+                    if not take(begun.popleft().result()):
+                        return
+                running = [game for game in begun if not game.done()]
+                while len(running) < concurrency and (plan := next(waiting, None)):
+                    begun.append(pool.submit(table.play, plan))
+                    running.append(begun[-1])
+                if not begun:
+                    return
+                wait(running, return_when=FIRST_COMPLETED)
         finally:
             table.stop()
-    return tally
 
 
 def is_over(settings: MatchSettings, tally: Tally) -> bool:
@@ -165,25 +201,24 @@ def is_over(settings: MatchSettings, tally: Tally) -> bool:
 class _Table:
     """Where games are played, several at a time, each on its own thread."""
 
-    def __init__(self, settings: MatchSettings, transcripts: Path | None) -> None:
-        self._settings = settings
+    def __init__(self, transcripts: Path | None, keeps_programs: bool) -> None:
         self._transcripts = transcripts
+        self._keeps_programs = keeps_programs
         self._is_stopping = threading.Event()
         self._lock = threading.Lock()
         self._playing: set[Player] = set()
         self._idle: tuple[list[Player], list[Player]] = ([], [])
         """Programs kept for the next game: the first player's and the second's."""
 
-    def play(self, number: int) -> Record:
+    def play(self, plan: GamePlan) -> Record:
         """Play one game."""
-        plan = plan_game(self._settings, number)
         players: list[Player] = []
         result = None
         try:
             for side in SIDES:
                 players.append(self._seat(plan, side))
             red, black = players
-            result = play_game(red, black, self._settings.game, self._is_stopping.is_set)
+            result = play_game(red, black, plan.game, self._is_stopping.is_set)
         finally:
             is_fine = result is not None and result.outcome.reason in ENDS_BY_RULES
             for side, player in enumerate(players):
@@ -209,7 +244,7 @@ class _Table:
             player = make_player(
                 plan.players[side],
                 plan.player_seeds[side],
-                self._settings.game,
+                plan.game,
                 plan.layouts[side] if plan.layouts else None,
             )
         with self._lock:
@@ -217,7 +252,7 @@ class _Table:
         return player
 
     def _leave(self, plan: GamePlan, side: Side, player: Player, is_fine: bool) -> None:
-        is_kept = self._settings.keeps_programs and is_fine and isinstance(player, ProcessPlayer)
+        is_kept = self._keeps_programs and is_fine and isinstance(player, ProcessPlayer)
         if not is_kept:
             player.close()
         if self._transcripts and isinstance(player, ProcessPlayer):

@@ -43,6 +43,19 @@ class PlayerTally:
         """Seconds a move."""
         return self.seconds / self.moves if self.moves else 0.0
 
+    def add(self, record: Record, side: Side) -> None:
+        """Count a game in which the player had this side."""
+        self.name = record.name_of(side)
+        self.faults.update(record.extra.get(FAULT_TAGS[side], "").split())
+        thoughts = [ply.seconds or 0.0 for ply in record.plies[side::2]]
+        clock = record.red_clock if side == RED else record.black_clock
+        lost = (clock or 0.0) - sum(thoughts)
+        if lost > _ROUNDING * (len(thoughts) + 1):
+            thoughts.append(lost)  # over a move that came too late, or was illegal
+        self.moves += len(thoughts)
+        self.seconds += sum(thoughts)
+        self.slowest = max([self.slowest, *thoughts])
+
 
 @dataclass
 class Tally:
@@ -92,16 +105,7 @@ class Tally:
         self.reasons[record.outcome.reason] += 1
         self.plies += len(record.plies)
         for player, side in zip(self.players, (first, other(first)), strict=True):
-            player.name = record.red if side == RED else record.black
-            player.faults.update(record.extra.get(FAULT_TAGS[side], "").split())
-            thoughts = [ply.seconds or 0.0 for ply in record.plies[side::2]]
-            clock = record.red_clock if side == RED else record.black_clock
-            lost = (clock or 0.0) - sum(thoughts)
-            if lost > _ROUNDING * (len(thoughts) + 1):
-                thoughts.append(lost)  # over a move that came too late, or was illegal
-            player.moves += len(thoughts)
-            player.seconds += sum(thoughts)
-            player.slowest = max([player.slowest, *thoughts])
+            player.add(record, side)
 
 
 def side_of_first(number: int) -> Side:

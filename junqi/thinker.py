@@ -1,4 +1,4 @@
-"""The search of the engine: every move is tried in many sampled worlds, and the best mean is played.
+"""The search of the engine: every move is tried in many sampled worlds, the best mean is played.
 
 Worlds are drawn from the belief in batches. All moves meet the same worlds, so that two of them are
 compared by their differences, and a move that is clearly worse than the best leaves the race. With
@@ -9,8 +9,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,7 @@ from junqi.worlds import WorldSampler
 Values = NDArray[np.float32]
 
 # Worlds of the first batch, of every later one, and at most.
-FIRST_WORLDS = 32
+FIRST_WORLDS = 16
 MORE_WORLDS = 64
 MOST_WORLDS = 20_000
 # A move leaves the race when it is worse than the best by so many standard errors.
@@ -44,8 +43,8 @@ SLIGHT = 0.002
 class ThinkWeights:
     """How the search judges; see `kernels.think.Judgement`."""
 
-    policy: PolicyWeights = PolicyWeights()
-    search: SearchWeights = SearchWeights()
+    policy: PolicyWeights = field(default_factory=PolicyWeights)
+    search: SearchWeights = field(default_factory=SearchWeights)
     horizon: int = 8
     depth: int = 3
     trust: float = 0.5
@@ -107,7 +106,8 @@ class Thinker:
         self._desks = [new_desk() for _ in range(self._threads)]
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         self._knowledge: Knowledge | None = None
-        _warm_up()
+        # Compiled or loaded now, not when a clock runs.
+        self._think(View.start(RED, format_layout(random_layouts(1, 0)[0])), 0.0, 1)
 
     def think(self, view: View, seconds: float, hard: float) -> Thought:
         """Look for the best move: for about so long, and not longer than the second number.
@@ -118,6 +118,9 @@ class Thinker:
         Raises:
             ValueError: if there is no legal move.
         """
+        return self._think(view, min(seconds, hard), self._effort)
+
+    def _think(self, view: View, limit: float, effort: int | None) -> Thought:
         begin = time.monotonic()
         moves = view.legal_moves()
         if not moves:
@@ -127,15 +130,14 @@ class Thinker:
         sampler = WorldSampler(belief.masks, belief.weights)
         race = Race(moves)
         ply_seed = hash((self._seed, len(view.plies))) & (1 << 62) - 1
-        limit = min(seconds, hard)
-        batch = FIRST_WORLDS
+        batch = FIRST_WORLDS if effort is None else min(effort, FIRST_WORLDS)
         while True:
             drawn = sampler.draw(batch, ply_seed + race.worlds)
             race.add(self._values(root, drawn, race.pairs(), ply_seed + race.worlds))
             passed = time.monotonic() - begin
             batch = MORE_WORLDS
-            if self._effort is not None:
-                batch = min(batch, self._effort - race.worlds)
+            if effort is not None:
+                batch = min(batch, effort - race.worlds)
                 is_over = batch <= 0
             else:
                 is_over = passed + passed * batch / race.worlds > limit
@@ -279,21 +281,3 @@ def _beaten(view: View) -> NDArray[np.uint8]:
         if point is not None and loser in slots:
             rows.append((point, slots[loser]))
     return np.array(rows, np.uint8).reshape(-1, 2)
-
-
-@cache
-def _warm_up() -> None:
-    """Compile or load the kernels before a clock runs."""
-    view = View.start(RED, format_layout(random_layouts(1, 0)[0]))
-    thinker = Thinker.__new__(Thinker)
-    thinker.__dict__.update(
-        _threads=1,
-        _seed=0,
-        _note=lambda text: None,
-        _effort=2,
-        _judgement=judgement_of(ThinkWeights()),
-        _desks=[new_desk()],
-        _pool=None,
-        _knowledge=None,
-    )
-    thinker.think(view, 1.0, 1.0)

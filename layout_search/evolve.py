@@ -21,6 +21,7 @@ from junqi.simulate import Judge, parse_judge, warm_up
 from junqi.textfile import write_whole
 from layout_search.archive import Archive
 from layout_search.fitness import Opponents, mix_opponents, score
+from layout_search.foresight import LEAST_LAYOUTS, Foresight, learn
 from layout_search.mixture import prune, solve, temper
 from layout_search.respond import Response, respond
 from layout_search.settings import Settings
@@ -65,6 +66,8 @@ class Run:
     archive: Archive = field(default_factory=Archive)
     panel_scores: Vector = field(default_factory=lambda: np.zeros(0))
     """Of each layout of the archive against people's and random layouts."""
+    strong_scores: Vector = field(default_factory=lambda: np.zeros(0))
+    """The same by the judge of the finals, in few games; none without finals."""
     shares: Vector = field(default_factory=lambda: np.zeros(0))
     rounds: list[RoundReport] = field(default_factory=list)
     games: int = 0
@@ -95,6 +98,8 @@ def search(
     settings = run.settings
     judge = parse_judge(settings.judge)
     warm_up(judge)
+    if settings.finals != "none":
+        warm_up(parse_judge(settings.finals))
     begin = time.monotonic() - run.seconds
     while not _is_over(run, time.monotonic() - begin):
         counter = one_round(run, judge, workers, report_generation)
@@ -137,6 +142,7 @@ def one_round(
     panel = panel_of(run, seed)
     panel_part = (settings.against_people + settings.against_random, panel.layouts, panel.shares)
     before = run.shares
+    foresight = foresight_of(run)
     counter = None
     if len(archive):
         mixture = mix_opponents([(1.0, archive.layouts, before)])
@@ -155,13 +161,16 @@ def one_round(
                 (settings.against_archive, archive.layouts, None),
             ]
         )
-        parents = archive.layouts[np.argsort(-run.panel_scores, kind="stable")]
+        parents = archive.layouts[np.argsort(-expected_scores(run), kind="stable")]
     if settings.greed > 0 or counter is None:
         name = (*seed, 2)
-        found = respond(everybody, parents, settings, name, judge, workers, report_generation)
+        bonus = None if foresight is None else foresight.predict
+        found = respond(
+            everybody, parents, settings, name, judge, workers, report_generation, bonus
+        )
         _take_in(run, found, panel, (*name, 1), judge, workers)
         counter = found[0].score if counter is None else counter
-    run.shares = mixture_of(archive.payoff(), run.panel_scores, settings)
+    run.shares = mixture_of(archive.payoff(), expected_scores(run), settings)
     return counter
 
 
@@ -190,10 +199,33 @@ def _take_in(
     panel_score = score(archive.layouts[newest:], panel, games, (*seed, 2), judge, workers)
     run.games += games
     run.panel_scores = np.append(run.panel_scores, panel_score)
+    if settings.finals != "none":
+        strong, games = parse_judge(settings.finals), settings.strong_games
+        strong_score = score(archive.layouts[newest:], panel, games, (*seed, 3), strong, workers)
+        run.games += games
+        run.strong_scores = np.append(run.strong_scores, strong_score)
+
+
+def foresight_of(run: Run) -> Foresight | None:
+    """What is known of the strong judge's mind; None while that is too little."""
+    if len(run.strong_scores) < LEAST_LAYOUTS:
+        return None
+    return learn(run.archive.layouts, run.strong_scores, run.settings.strong_games)
+
+
+def expected_scores(run: Run) -> Vector:
+    """Of each layout of the archive against the panel, by the strongest judge that was asked."""
+    foresight = foresight_of(run)
+    return run.panel_scores if foresight is None else foresight.learned
 
 
 def mixture_of(payoff: NDArray[np.float64], panel_scores: Vector, settings: Settings) -> Vector:
-    """The mixture between one without counters and the best against the panel."""
+    """The mixture between one without counters and the best against the panel.
+
+    Args:
+        payoff: ``float64[n, k]``, of n layouts against k counters.
+        panel_scores: ``float64[n]``, of the layouts against the panel.
+    """
     greed = settings.greed
     payoff, bonus = (1 - greed) * payoff, greed * (panel_scores - 0.5)
     return temper(payoff, bonus, settings.spread) if settings.spread else solve(payoff, bonus)
@@ -239,6 +271,7 @@ def save(run: Run, path: Path) -> None:
         "games": run.archive.games.tolist(),
         "draws": run.archive.draws.tolist(),
         "panel_scores": run.panel_scores.tolist(),
+        "strong_scores": run.strong_scores.tolist(),
         "shares": run.shares.tolist(),
         "rounds": [vars(report) for report in run.rounds],
         "all_games": run.games,
@@ -278,6 +311,7 @@ def _run_of(state: dict[str, Any]) -> Run:
         parse_layouts(state["people"]),
         Archive(layouts, points, games, draws),
         np.array(state["panel_scores"], dtype=np.float64),
+        np.array(state["strong_scores"], dtype=np.float64),
         np.array(state["shares"], dtype=np.float64),
         [RoundReport(**row) for row in state["rounds"]],
         state["all_games"],

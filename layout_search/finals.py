@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from junqi.layout import Layout
 from junqi.simulate import parse_judge, warm_up
 from layout_search.archive import Archive
-from layout_search.evolve import Run, mixture_of, panel_of
+from layout_search.evolve import Run, expected_scores, mixture_of, panel_of
 from layout_search.fitness import score
 from layout_search.mixture import prune
 from layout_search.workers import ALL_CORES, Workers
@@ -85,7 +85,9 @@ def hold_finals(
     fast = run.archive.payoff()[np.ix_(members, members)]
     payoff = blend(fast, strong)
     scores = np.array(panel_scores)
-    shares = prune(mixture_of(payoff, scores, settings))
+    # Nobody is to have a counter among all that is known: under either judge.
+    counters = np.concatenate([run.archive.payoff()[members], payoff], axis=1)
+    shares = prune(mixture_of(counters, scores, settings))
     played = MEETING * len(pairs) + games * len(members)
     return Finals(layouts, members, strong, payoff, scores, shares, played)
 
@@ -148,9 +150,12 @@ def planned_games(run: Run) -> int:
 
 
 def choose_finalists(run: Run) -> list[int]:
-    """Those that carry the mixture, and the best against the panel, half and half."""
+    """Those that carry the mixture, and the best against the panel, half and half.
+
+    How good they are against the panel the strong judge has said, as far as he was asked.
+    """
     wanted = min(run.settings.finalists, len(run.archive))
     by_share = np.argsort(-run.shares, kind="stable").tolist()
-    by_panel = np.argsort(-run.panel_scores, kind="stable").tolist()
+    by_panel = np.argsort(-expected_scores(run), kind="stable").tolist()
     in_turn = (member for pair in zip(by_share, by_panel, strict=True) for member in pair)
     return sorted(list(dict.fromkeys(in_turn))[:wanted])

@@ -57,6 +57,8 @@ class Individual(list[int]):
         self.points = 0.0
         """Of all games so far: 1 for a win, a half for a draw."""
         self.games = 0
+        self.bonus = 0.0
+        """What it is worth beside its score."""
 
 
 def exchange(genes: Genes, a: int, b: int) -> bool:

@@ -23,7 +23,7 @@ def solve(payoff: Matrix, bonus: Vector | None = None, iterations: int = ITERATI
     20 to 200 layouts.
 
     Args:
-        payoff: ``float64[n, n]``, what row scores against column above one half; antisymmetric.
+        payoff: ``float64[n, k]``, what row scores against column above one half.
         bonus: ``float64[n]``, added to each row whatever the column does.
 
     Returns:
@@ -31,9 +31,9 @@ def solve(payoff: Matrix, bonus: Vector | None = None, iterations: int = ITERATI
     """
     _check(payoff)
     rows = payoff if bonus is None else payoff + bonus[:, None]
-    row_regret, column_regret = np.zeros(len(payoff)), np.zeros(len(payoff))
+    row_regret, column_regret = np.zeros(payoff.shape[0]), np.zeros(payoff.shape[1])
     total = np.zeros(len(payoff))
-    row = column = _shares(row_regret)
+    row, column = _shares(row_regret), _shares(column_regret)
     for step in range(1, iterations + 1):
         gains = rows @ column
         row_regret = np.maximum(row_regret + gains - row @ gains, 0)
@@ -62,7 +62,7 @@ def temper(payoff: Matrix, bonus: Vector | None = None, spread: float = 0.02) ->
     rows = payoff if bonus is None else payoff + bonus[:, None]
     rate = spread / max(1e-9, float(np.abs(payoff).max()) ** 2)
     rate = min(rate, FASTEST)
-    row = column = np.zeros(len(payoff))
+    row, column = np.zeros(payoff.shape[0]), np.zeros(payoff.shape[1])
     for _ in range(round(SETTLED / (rate * spread))):
         gains, costs = rows @ _softmax(column), _softmax(row) @ rows
         row = (1 - rate * spread) * row + rate * gains
@@ -96,7 +96,5 @@ def _shares(regret: Vector) -> Vector:
 
 
 def _check(payoff: Matrix) -> None:
-    if payoff.ndim != 2 or payoff.shape[0] != payoff.shape[1] or len(payoff) == 0:
-        raise ValueError(f"expected a square payoff matrix, got shape {payoff.shape}")
-    if not np.allclose(payoff, -payoff.T, atol=1e-9):
-        raise ValueError("expected an antisymmetric payoff matrix")
+    if payoff.ndim != 2 or 0 in payoff.shape:
+        raise ValueError(f"expected a payoff matrix, got shape {payoff.shape}")

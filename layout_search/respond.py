@@ -11,6 +11,7 @@ from random import Random
 
 import numpy as np
 from deap import base, tools
+from numpy.typing import NDArray
 
 from junqi.layout import Layout, mirror_layout, random_layouts
 from junqi.simulate import Judge
@@ -27,6 +28,9 @@ TOURNAMENT = 3
 # A score of few games is drawn towards this one, as if so many games had been played with it.
 PRIOR_SCORE = 0.45
 PRIOR_GAMES = 100
+
+
+Bonus = Callable[[Layout], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +50,14 @@ def respond(
     judge: Judge,
     workers: Workers = ALL_CORES,
     report: Callable[[int, float, int], None] = lambda generation, best, games: None,
+    bonus: Bonus | None = None,
 ) -> list[Response]:
     """Breed layouts against opponents; the best ones, best first.
 
     Args:
         parents: layouts to begin with, ``int8[n, 25]``; the rest of the population is random.
         seed: any numbers that name this call within the run.
+        bonus: what layouts are worth beside what they score.
         report: told of each generation: its number, the best estimate, games played in it.
     """
     random = Random(repr(seed))
@@ -61,6 +67,9 @@ def respond(
     living: list[Individual] = []
     for generation in range(settings.generations):
         newborn = population if generation == 0 else _offspring(living, settings, toolbox)
+        if bonus is not None:
+            for individual, value in zip(newborn, bonus(to_array(newborn)).tolist(), strict=True):
+                individual.bonus = value
         played = _race(newborn, living, opponents, settings, (*seed, generation), judge, workers)
         living = tools.selBest(_unlike(living + newborn), survivors)
         report(generation, living[0].fitness.values[0], played)
@@ -68,7 +77,8 @@ def respond(
     tested = score(
         best, opponents, settings.test_games, (*seed, settings.generations), judge, workers
     )
-    order = np.argsort(-tested, kind="stable")
+    worth = tested if bonus is None else tested + bonus(best)
+    order = np.argsort(-worth, kind="stable")
     return [Response(best[i], float(tested[i]), settings.test_games) for i in order]
 
 
@@ -143,7 +153,8 @@ def _play(
         individual.points += games * mean
         individual.games += games
         points = individual.points + PRIOR_GAMES * PRIOR_SCORE
-        individual.fitness.values = (points / (individual.games + PRIOR_GAMES),)
+        shrunk = points / (individual.games + PRIOR_GAMES)
+        individual.fitness.values = (shrunk + individual.bonus,)
 
 
 def _unlike(individuals: list[Individual]) -> list[Individual]:

@@ -62,6 +62,8 @@ class Settings:
     test_games: int = 4000
     """With new seeds, of the best of the last generation."""
 
+    strong_games: int = 48
+    """Of a new layout by the judge of the finals, against people's and random layouts."""
     finalists: int = 40
     """Layouts of the archive that the finals judge again."""
     finalist_games: int | None = None
@@ -73,7 +75,14 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
-        for name in ("population", "generations", "games", "pair_games", "finalists"):
+        for name in (
+            "population",
+            "generations",
+            "games",
+            "pair_games",
+            "strong_games",
+            "finalists",
+        ):
             if getattr(self, name) < 2:
                 raise InvalidSettings(f"expected {name} of at least 2, got {getattr(self, name)}")
         if self.rounds is not None and self.rounds < 1:

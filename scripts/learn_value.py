@@ -49,7 +49,9 @@ Data = dict[str, NDArray[Any]]
 
 
 @njit(nogil=True)
-def replay(first, second, moves, seed, boards, knowns, sets, infos):
+def replay(
+    first: Any, second: Any, moves: Any, seed: int, boards: Any, knowns: Any, sets: Any, infos: Any
+) -> int:
     """Write positions of a game down; returns how many.
 
     Args:
@@ -130,7 +132,18 @@ def play(games: int, seed: int, judge: str) -> Data:
 
 
 @njit(nogil=True)
-def descend(net, grads, boards, knowns, sets, infos, results, order, rates, decay):
+def descend(
+    net: Any,
+    grads: Any,
+    boards: Any,
+    knowns: Any,
+    sets: Any,
+    infos: Any,
+    results: Any,
+    order: Any,
+    rates: Any,
+    decay: Any,
+) -> float:
     """One pass of gradient descent over positions in an order; returns the mean loss before."""
     places = np.zeros(64, np.int64)
     counts = np.zeros(COUNTS, np.float32)
@@ -187,7 +200,16 @@ def descend(net, grads, boards, knowns, sets, infos, results, order, rates, deca
 
 
 @njit(nogil=True)
-def values_of(net, boards, knowns, sets, infos, worths, odds_out, scores_out):
+def values_of(
+    net: Any,
+    boards: Any,
+    knowns: Any,
+    sets: Any,
+    infos: Any,
+    worths: Any,
+    odds_out: Any,
+    scores_out: Any,
+) -> None:
     """What the net and the search's count say of positions."""
     places = np.zeros(64, np.int64)
     counts = np.zeros(COUNTS, np.float32)
@@ -269,7 +291,8 @@ def main() -> None:
     fitting.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     if options.command == "play":
-        np.savez_compressed(options.out, **play(options.games, options.seed, options.judge))
+        positions: dict[str, Any] = play(options.games, options.seed, options.judge)
+        np.savez_compressed(options.out, **positions)
         return
     files = [dict(np.load(path)) for path in options.data]
     data = {name: np.concatenate([file[name] for file in files]) for name in files[0]}

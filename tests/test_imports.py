@@ -27,7 +27,7 @@ ROOMS = """
     kernels
     kernel_rules weights
     worlds belief_table
-    stats match_stats
+    stats match_stats ratings
     simulate
     duel panel rate
     judge_player
@@ -48,6 +48,7 @@ ROOMS = """
     referee
     record_log match_tally
     match
+    pairings standings tournament_file tournament crosstable
     bench
     cli
     __main__

@@ -41,7 +41,7 @@ def test_pruning_leaves_out_what_is_hardly_played() -> None:
     assert prune(np.full(1000, 0.001)).sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("payoff", [np.zeros((2, 3)), np.zeros((0, 0)), np.ones((2, 2))])
+@pytest.mark.parametrize("payoff", [np.zeros((0, 3)), np.zeros((0, 0)), np.ones(2)])
 def test_what_is_no_payoff_matrix_is_refused(payoff) -> None:
     with pytest.raises(ValueError, match="expected"):
         solve(payoff)
@@ -73,3 +73,9 @@ def test_a_bonus_draws_a_tempered_mixture_to_its_layouts() -> None:
     plain = temper(payoff)
     assert plain == pytest.approx([1 / 3] * 3, abs=1e-3)
     assert temper(payoff, np.array([0.05, 0, 0]))[0] > 0.38
+
+
+def test_counters_that_are_no_rows_are_answered_too() -> None:
+    payoff = np.array([[0.1, -0.1, -0.3], [-0.1, 0.1, 0.3]])
+    for shares in (solve(payoff), temper(payoff, spread=0.001)):
+        assert shares == pytest.approx([0.5, 0.5], abs=0.02)

@@ -32,6 +32,7 @@ from junqi.cli import (
     replay,
     report,
     rules,
+    tournament,
 )
 from junqi.cli.common import UnexpectedValue
 from junqi.errors import JunqiError
@@ -120,6 +121,7 @@ app.add_typer(replay.app)
 app.add_typer(analyse.app)
 app.add_typer(engine.app)
 app.add_typer(match.app)
+app.add_typer(tournament.app)
 app.add_typer(compliance.app)
 app.add_typer(player.app)
 app.add_typer(bench.app)

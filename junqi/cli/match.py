@@ -222,19 +222,8 @@ def match(
 @contextmanager
 def _live_table(settings: "MatchSettings") -> Iterator[Callable[["Tally", "Record | None"], None]]:
     """The growing table on stderr, if that is a terminal; games lost by a fault in any case."""
-    from junqi.match_tally import FAULT_TAG, ROUND_TAG
-    from junqi.pieces import RED
-
-    def tell_fault(tally: "Tally", record: "Record | None") -> None:
-        if record is not None and FAULT_TAG in record.extra:
-            assert record.outcome is not None
-            winner, reason = record.outcome
-            loser = record.black if winner == RED else record.red
-            number, fault = record.extra[ROUND_TAG], record.extra[FAULT_TAG]
-            note(f"game {number}: {plain(loser)} lost by {reason.text}: {plain(fault)}")
-
     if sys.stderr is None or not sys.stderr.isatty():
-        yield tell_fault
+        yield lambda tally, record: tell_fault(record)
         return
     from rich.console import Console
     from rich.live import Live
@@ -243,10 +232,23 @@ def _live_table(settings: "MatchSettings") -> Iterator[Callable[["Tally", "Recor
     with Live(console=Console(stderr=True), transient=True, auto_refresh=False) as live:
 
         def show(tally: "Tally", record: "Record | None") -> None:
-            tell_fault(tally, record)
+            tell_fault(record)
             live.update(Text("\n".join(_lines(settings, tally))), refresh=True)
 
         yield show
+
+
+def tell_fault(record: "Record | None") -> None:
+    """Tell of a game that was lost by a fault."""
+    from junqi.match_tally import FAULT_TAG, ROUND_TAG
+    from junqi.pieces import other
+
+    if record is not None and FAULT_TAG in record.extra:
+        assert record.outcome is not None
+        winner, reason = record.outcome
+        number, fault = record.extra[ROUND_TAG], record.extra[FAULT_TAG]
+        loser = plain(record.name_of(other(winner)))
+        note(f"game {number}: {loser} lost by {reason.text}: {plain(fault)}")
 
 
 def _lines(settings: "MatchSettings", tally: "Tally") -> list[str]:
@@ -295,8 +297,8 @@ def _player_line(place: str, text: str, player: "PlayerTally") -> str:
 def _figures(settings: "MatchSettings", tally: "Tally") -> dict[str, Any]:
     elo, test = tally.elo, settings.sprt
     return {
-        "first": _player_figures(settings.first, tally.players[0]),
-        "second": _player_figures(settings.second, tally.players[1]),
+        "first": player_figures(settings.first, tally.players[0]),
+        "second": player_figures(settings.second, tally.players[1]),
         "seed": settings.seed,
         "games": tally.games,
         "wins": tally.wins,
@@ -323,7 +325,8 @@ def _figures(settings: "MatchSettings", tally: "Tally") -> dict[str, Any]:
     }
 
 
-def _player_figures(text: str, player: "PlayerTally") -> dict[str, Any]:
+def player_figures(text: str, player: "PlayerTally") -> dict[str, Any]:
+    """One player, for JSON."""
     return {
         "player": text,
         "name": player.name,

@@ -255,9 +255,7 @@ def think(root, judgement, worlds, moves, seed, desk, values_out):
         enemy_mobile, enemy_engineers = set_up(
             root, worlds[number], desk.world_board, desk.world_known
         )
-        worth = judgement.worths[
-            flag_number(desk.world_board, 0), flag_number(desk.world_board, 1)
-        ]
+        worth = judgement.worths[flag_number(desk.world_board, 0), flag_number(desk.world_board, 1)]
         score = score_board(desk.world_board, own, enemy, 0, worth)
         best = -WIN
         for index in range(moves.shape[0]):
