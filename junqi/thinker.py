@@ -21,10 +21,11 @@ from junqi.kernel_rules import board_of, words_of
 from junqi.kernels.knowledge import IS_ENGINEER, IS_FLAG, STRONGER_THAN
 from junqi.kernels.think import Desk, Judgement, Root, new_desk, think
 from junqi.layout import format_layout, random_layouts
+from junqi.learned import SCALE, learned_net, learned_worths
 from junqi.pieces import ATTACKER_WINS, DEFENDER_WINS, NO_CONTACT, RED
 from junqi.rules import Move
 from junqi.view import View
-from junqi.weights import PolicyWeights, SearchWeights, policy_tables, search_tables
+from junqi.weights import PolicyWeights, policy_tables
 from junqi.worlds import WorldSampler
 
 Values = NDArray[np.float32]
@@ -44,11 +45,9 @@ class ThinkWeights:
     """How the search judges; see `kernels.think.Judgement`."""
 
     policy: PolicyWeights = field(default_factory=PolicyWeights)
-    search: SearchWeights = field(default_factory=SearchWeights)
     horizon: int = 8
     depth: int = 3
     trust: float = 0.5
-    scale: float = 150.0
     margin: int = 300
 
 
@@ -248,17 +247,18 @@ class Race:
 
 def judgement_of(weights: ThinkWeights) -> Judgement:
     """The weights as the kernels take them."""
-    policy, searching = policy_tables(weights.policy), search_tables(weights.search)
+    policy, counted = policy_tables(weights.policy), learned_worths()
     return Judgement(
         policy.gain,
         policy.place,
         policy.limits,
-        searching.worths,
-        int(searching.limits[2]),
+        learned_net(),
+        counted.worths,
+        counted.quiet_most,
         weights.horizon,
         weights.depth,
         weights.trust,
-        weights.scale,
+        float(SCALE),
         weights.margin,
     )
 

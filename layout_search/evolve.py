@@ -34,6 +34,9 @@ GenerationReport = Callable[[int, float, int], None]
 RANDOM_OPPONENTS = 200
 # A layout with this share of the mixture meets newcomers more often.
 CARRIES = 0.01
+# Of the payoffs between two layouts under the strong judge: the part of the fast judge's that
+# holds, and the part of their difference against people's and random layouts.
+HOLDING, RATING = 0.6, 0.8
 # Streams of random numbers within a run.
 _ROUND = 0
 
@@ -117,10 +120,10 @@ def search(
 def _is_over(run: Run, seconds: float) -> bool:
     if run.settings.rounds is not None:
         return len(run.rounds) >= run.settings.rounds
-    # Finals take the last quarter.
+    # Finals and fresh evidence take the rest.
     has_finals = run.settings.finals != "none"
     return len(run.rounds) > 0 and seconds >= 60 * run.settings.minutes * (
-        0.75 if has_finals else 1.0
+        0.78 if has_finals else 1.0
     )
 
 
@@ -170,7 +173,8 @@ def one_round(
         )
         _take_in(run, found, panel, (*name, 1), judge, workers)
         counter = found[0].score if counter is None else counter
-    run.shares = mixture_of(archive.payoff(), expected_scores(run), settings)
+    expected = expected_scores(run)
+    run.shares = mixture_of(counters_of(run, expected), expected, settings)
     return counter
 
 
@@ -217,6 +221,20 @@ def expected_scores(run: Run) -> Vector:
     """Of each layout of the archive against the panel, by the strongest judge that was asked."""
     foresight = foresight_of(run)
     return run.panel_scores if foresight is None else foresight.learned
+
+
+def counters_of(run: Run, expected: Vector) -> NDArray[np.float64]:
+    """What each layout of the archive scores above one half against each counter.
+
+    Nobody is to have a counter under either judge. The fast one's payoffs were played; of the
+    strong one's a part is the same, and the rest is how much better he thinks of one layout than
+    of the other.
+    """
+    payoff = run.archive.payoff()
+    if not len(run.strong_scores):
+        return payoff
+    better = expected[:, None] - expected[None, :]
+    return np.concatenate([payoff, HOLDING * payoff + RATING * better], axis=1)
 
 
 def mixture_of(payoff: NDArray[np.float64], panel_scores: Vector, settings: Settings) -> Vector:

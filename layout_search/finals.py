@@ -1,10 +1,10 @@
 """The last word: a stronger judge looks at the best of the archive again, and the mixture is his.
 
 A strong judge has time for few games: too few to know each payoff between two layouts, enough to
-know how much better or worse a layout is than the fast judge thought. So his payoff between two
-finalists is taken to be a part of the fast judge's, plus what he thinks more of the one, minus what
-he thinks more of the other, fitted to his games (`blend`). Scores come from new seeds; those by
-which finalists were chosen are not used again.
+know how good a layout is in his eyes. So his payoff between two layouts is taken to be a part of
+the fast judge's, plus how good he thinks the one, minus how good he thinks the other, fitted to the
+games of the finalists (`blend`). The mixture is solved over the whole archive, against all counters
+in it under both judges. Scores of finalists come from new seeds.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from junqi.layout import Layout
 from junqi.simulate import parse_judge, warm_up
 from layout_search.archive import Archive
-from layout_search.evolve import Run, expected_scores, mixture_of, panel_of
+from layout_search.evolve import HOLDING, RATING, Run, expected_scores, mixture_of, panel_of
 from layout_search.fitness import score
 from layout_search.mixture import prune
 from layout_search.workers import ALL_CORES, Workers
@@ -28,10 +28,12 @@ Vector = NDArray[np.float64]
 PAIRS_AT_ONCE = 64
 # Of each two that meet: both colours, against the layout and its mirror image.
 MEETING = 4
-# What is expected before the strong judge's first game, with standard deviations: the part of the
-# fast judge's payoff that holds, and how far he differs about a layout.
-HOLDING, HOLDING_ERROR = 0.6, 0.3
-DIFFERENCE_ERROR = 0.07
+# Standard deviations of what is expected before the finals: of the part of the fast judge's payoff
+# that holds, and of how good a layout is.
+HOLDING_ERROR = 0.2
+RATING_ERROR = 0.05
+# What was foreseen of a finalist's score against the panel counts as so many games.
+FORESEEN_GAMES = 64
 # Of one game's score.
 GAME_VARIANCE = 0.25
 _FINALS_STREAM = 100
@@ -48,10 +50,11 @@ class Finals:
     strong: Archive
     """Their games under the strong judge alone."""
     payoff: NDArray[np.float64]
-    """The blend that the mixture was solved on."""
+    """The strong judge's payoffs between them, as far as all games tell."""
     panel_scores: Vector
     """Against people's and random layouts, by the strong judge."""
     shares: Vector
+    """Of all layouts of the archive, in the final mixture."""
     games: int
 
 
@@ -78,18 +81,20 @@ def hold_finals(
         report(strong.play(chunk, MEETING, (*seed, number), judge, workers))
     panel = panel_of(run, seed)
     layouts = run.archive.layouts[members]
-    panel_scores = []
+    panel_scores: list[float] = []
     for layout in layouts:
         panel_scores.append(score(layout[None], panel, games, (*seed, 0), judge, workers)[0])
         report(games)
-    fast = run.archive.payoff()[np.ix_(members, members)]
-    payoff = blend(fast, strong)
     scores = np.array(panel_scores)
-    # Nobody is to have a counter among all that is known: under either judge.
-    counters = np.concatenate([run.archive.payoff()[members], payoff], axis=1)
-    shares = prune(mixture_of(counters, scores, settings))
+    expected = expected_scores(run).copy()
+    seen = games * scores + FORESEEN_GAMES * expected[members]
+    expected[members] = seen / (games + FORESEEN_GAMES)
+    fast = run.archive.payoff()
+    payoff = blend(fast, expected, strong, members)
+    shares = prune(mixture_of(np.concatenate([fast, payoff], axis=1), expected, settings))
     played = MEETING * len(pairs) + games * len(members)
-    return Finals(layouts, members, strong, payoff, scores, shares, played)
+    among = payoff[np.ix_(members, members)]
+    return Finals(layouts, members, strong, among, scores, shares, played)
 
 
 def draw_pairs(shares: Vector, meetings: int, seed: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -116,30 +121,36 @@ def _unlike_chunks(pairs: list[tuple[int, int]]) -> Iterator[list[tuple[int, int
             yield left[number : number + PAIRS_AT_ONCE]
 
 
-def blend(fast: NDArray[np.float64], strong: Archive) -> NDArray[np.float64]:
-    """The strong judge's payoffs, as far as his games and the fast judge's payoffs tell them.
+def blend(
+    fast: NDArray[np.float64], expected: Vector, strong: Archive, members: list[int]
+) -> NDArray[np.float64]:
+    """The strong judge's payoffs between all layouts, as far as all games tell.
 
     Least squares with what is expected beforehand, for the part of the fast payoffs that holds and
-    one difference a layout.
+    for how good each layout is.
+
+    Args:
+        fast: ``float64[n, n]``, the fast judge's payoffs.
+        expected: ``float64[n]``, scores against the panel.
+        strong: games between the finalists.
+        members: the numbers of the finalists among all layouts.
     """
     size = len(fast)
     met = strong.games + strong.games.T
     rows, columns = np.nonzero(np.triu(met, 1))
-    games = met[rows, columns]
+    first, second = np.array(members)[rows], np.array(members)[columns]
     design = np.zeros((len(rows), size + 1))
     numbers = np.arange(len(rows))
-    design[numbers, rows], design[numbers, columns] = 1.0, -1.0
-    design[:, size] = fast[rows, columns]
-    expected = np.zeros(size + 1)
-    expected[size] = HOLDING
-    certainty = np.full(size + 1, DIFFERENCE_ERROR**-2)
-    certainty[size] = HOLDING_ERROR**-2
-    weights = games / GAME_VARIANCE
+    design[numbers, first], design[numbers, second] = 1.0, -1.0
+    design[:, size] = fast[first, second]
+    before = np.append(RATING * (expected - expected.mean()), HOLDING)
+    certainty = np.append(np.full(size, RATING_ERROR**-2), HOLDING_ERROR**-2)
+    weights = met[rows, columns] / GAME_VARIANCE
     left = design.T @ (weights[:, None] * design) + np.diag(certainty)
-    right = design.T @ (weights * strong.payoff()[rows, columns]) + certainty * expected
+    right = design.T @ (weights * strong.payoff()[rows, columns]) + certainty * before
     found = np.linalg.solve(left, right)
-    differences = found[:size]
-    return found[size] * fast + differences[:, None] - differences[None, :]
+    ratings = found[:size]
+    return found[size] * fast + ratings[:, None] - ratings[None, :]
 
 
 def planned_games(run: Run) -> int:

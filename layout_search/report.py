@@ -161,9 +161,8 @@ class Report:
 
 def final_mixture(run: Run, finals: Finals | None) -> dict[str, float]:
     """The layouts that carry the mixture and their shares, the heaviest first."""
-    layouts = run.archive.layouts if finals is None else finals.layouts
     shares = prune(run.shares) if finals is None else finals.shares
-    texts = map(format_layout, layouts)
+    texts = map(format_layout, run.archive.layouts)
     rounded = [round(float(share), SHARE_DIGITS) for share in shares]
     return _heaviest_first({k: share for k, share in zip(texts, rounded, strict=True) if share > 0})
 

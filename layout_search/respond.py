@@ -72,7 +72,7 @@ def respond(
                 individual.bonus = value
         played = _race(newborn, living, opponents, settings, (*seed, generation), judge, workers)
         living = tools.selBest(_unlike(living + newborn), survivors)
-        report(generation, living[0].fitness.values[0], played)
+        report(generation, living[0].fitness.values[0] - living[0].bonus, played)
     best = to_array(living[:TESTED])
     tested = score(
         best, opponents, settings.test_games, (*seed, settings.generations), judge, workers

@@ -19,7 +19,7 @@ class InvalidSettings(JunqiError, ValueError):
 TESTED = 8
 # Games of `search:3x3` that two cores play in the time set aside for finals, for each minute of the
 # run.
-FINAL_GAMES_A_MINUTE = 1800
+FINAL_GAMES_A_MINUTE = 900
 
 
 @dataclass(frozen=True)

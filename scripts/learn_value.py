@@ -242,12 +242,13 @@ def empty_net() -> Net:
     )
 
 
-def fit(data: Data, epochs: int, seed: int) -> Net:
-    """Learn a net, telling of its loss after every pass."""
+def fit(data: Data, epochs: int, seed: int, is_sum: bool = False) -> Net:
+    """Learn a net, or a plain sum without the counts, telling of its loss after every pass."""
     random = np.random.default_rng(seed)
     net, grads = empty_net(), empty_net()
-    net.inner[:] = random.normal(size=net.inner.shape) * 0.1
-    net.outer[:] = random.normal(size=HIDDEN_UNITS) * 0.1
+    if not is_sum:
+        net.inner[:] = random.normal(size=net.inner.shape) * 0.1
+        net.outer[:] = random.normal(size=HIDDEN_UNITS) * 0.1
     is_held_out = data["games"] % HELD_OUT == 0
     held_out = {name: array[is_held_out] for name, array in data.items()}
     rows = np.flatnonzero(~is_held_out)
@@ -256,7 +257,8 @@ def fit(data: Data, epochs: int, seed: int) -> Net:
     print(f"{len(rows):,} positions to learn from, {len(results):,} to judge by")
     for epoch in range(epochs):
         rate = 1.0 if epoch < epochs - 2 else 0.3
-        rates = np.array([rate * RATE_OF_PLACES, rate * RATE_OF_NET], np.float32)
+        of_net = 0.0 if is_sum else rate * RATE_OF_NET
+        rates = np.array([rate * RATE_OF_PLACES, of_net], np.float32)
         keys = ("boards", "knowns", "sets", "infos", "results")
         loss = descend(
             net, grads, *(data[k] for k in keys), random.permutation(rows), rates, np.float32(DECAY)
@@ -296,7 +298,10 @@ def main() -> None:
         return
     files = [dict(np.load(path)) for path in options.data]
     data = {name: np.concatenate([file[name] for file in files]) for name in files[0]}
-    np.savez_compressed(options.out, **fit(data, options.epochs, options.seed)._asdict())
+    net = fit(data, options.epochs, options.seed)
+    print("a plain sum, for the search:")
+    sums = fit(data, options.epochs, options.seed, is_sum=True).places
+    np.savez_compressed(options.out, **net._asdict(), sums=sums)
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ def test_finals_choose_among_carriers_and_the_greedy_and_solve_anew() -> None:
 
 def test_a_blend_follows_few_strong_games_halfway_and_many_fully() -> None:
     fast = np.array([[0, 0.2, 0.1], [-0.2, 0, 0.1], [-0.1, -0.1, 0]])
-    strengths = np.array([-0.2, 0.1, 0.1])
+    strengths = np.array([-0.1, 0.1, 0.0])
     wanted = 0.5 * fast + strengths[:, None] - strengths[None, :]
     blends = []
     for games in (4, 1_000_000):
@@ -151,7 +151,7 @@ def test_a_blend_follows_few_strong_games_halfway_and_many_fully() -> None:
             strong.add(layout)
         strong.games = np.tril(np.full((3, 3), float(games)), -1)
         strong.points = strong.games * (0.5 + wanted)
-        blends.append(blend(fast, strong))
+        blends.append(blend(fast, np.full(3, 0.5), strong, [0, 1, 2]))
     few, many = (np.abs(found - wanted).max() for found in blends)
     assert many < 0.005 < few
     assert all(np.allclose(found, -found.T) for found in blends)

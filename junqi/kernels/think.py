@@ -4,19 +4,18 @@ The engine draws many worlds and asks here what each of its moves is worth in ea
 chance to win from 0 to 1. Two judgements are blended:
 
 - The policy goes on for some plies for both sides, each by what it knows of the other, and what is
-  reached then is scored. Nobody uses what he cannot know, so no plan is counted that needs it.
+  reached then is valued. Nobody uses what he cannot know, so no plan is counted that needs it.
 - A search with open pieces looks a few plies ahead. It sees threats that the policy walks into.
 
 In these kernels the own side is side 0, at the bottom.
 """
 
-from math import exp
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from junqi.kernels.bits import U0, U1, advance, first, random_state, scramble
+from junqi.kernels.bits import U0, U1, advance, random_state, scramble
 from junqi.kernels.jit import njit
 from junqi.kernels.knowledge import (
     HEADQUARTERS,
@@ -50,6 +49,7 @@ from junqi.kernels.search import (
     search,
 )
 from junqi.kernels.tables import BOARD, NOT_HEADQUARTERS, STEP_POINTS
+from junqi.kernels.value import COUNTS, Net, chance_of, net_value, read_position
 from junqi.pieces import EMPTY, ENGINEER, FLAG, MARSHAL, MINE
 
 SLOTS = 25
@@ -83,8 +83,10 @@ class Judgement(NamedTuple):
     """With `place` and `limits` the `weights.PolicyTables` of both sides."""
     place: NDArray[np.int32]
     limits: NDArray[np.int32]
+    net: Net
+    """What positions are worth that the policy has reached."""
     worths: NDArray[np.int32]
-    """``int32[2, 2, 2048]``, see `weights.SearchTables`."""
+    """``int32[2, 2, 2048]``, what the search counts; see `weights.SearchTables`."""
     quiet_most: int
     horizon: int
     """Plies that the policy plays."""
@@ -106,6 +108,8 @@ class Desk(NamedTuple):
     world_board: NDArray[np.uint8]
     world_known: NDArray[np.uint8]
     sets: NDArray[np.uint64]
+    places: NDArray[np.int64]
+    counts: NDArray[np.float32]
     stack: Stack
     nodes: NDArray[np.int64]
 
@@ -118,15 +122,11 @@ def new_desk() -> Desk:
         world_board=np.zeros(64, np.uint8),
         world_known=np.zeros(64, np.uint8),
         sets=np.zeros(32, np.uint64),
+        places=np.zeros(64, np.int64),
+        counts=np.zeros(COUNTS, np.float32),
         stack=new_stack(),
         nodes=np.zeros(16, np.int64),
     )
-
-
-@njit
-def _chance(score, scale):
-    """A score as a chance to win."""
-    return 1.0 / (1.0 + exp(-score / scale))
 
 
 @njit
@@ -152,6 +152,8 @@ def play_out(
     judgement,
     state,
     sets,
+    places,
+    counts,
 ):
     """The chance of side 0 after some plies of the policy; `side` is to move, the sets are his."""
     number = flag_number(board, side)
@@ -206,8 +208,8 @@ def play_out(
         near_flag, enemy_near_flag = enemy_near_flag, near_flag
         at, enemy_at = enemy_at, at
         side = 1 - side
-    worth = judgement.worths[flag_number(board, 0), flag_number(board, 1)]
-    chance = _chance(score_board(board, own, enemy, side, worth), judgement.scale)
+    found = read_position(board, known, own, enemy, side, quiet, steps, places, counts)
+    chance = chance_of(net_value(judgement.net, places, found, counts))
     return chance if side == 0 else 1.0 - chance
 
 
@@ -302,7 +304,7 @@ def think(root, judgement, worlds, moves, seed, desk, values_out):
                 )
                 best = max(best, found)
                 found = max(found, best - judgement.margin)
-                value = judgement.trust * _chance(found, judgement.scale)
+                value = judgement.trust * chance_of(found / judgement.scale)
             if judgement.trust < 1.0:
                 chance = play_out(
                     board,
@@ -319,6 +321,8 @@ def think(root, judgement, worlds, moves, seed, desk, values_out):
                     judgement,
                     state,
                     desk.sets,
+                    desk.places,
+                    desk.counts,
                 )
                 value += (1.0 - judgement.trust) * chance
             values_out[number, index] = value

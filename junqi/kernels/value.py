@@ -138,6 +138,6 @@ def net_value(net, places, found, counts):
 
 
 @njit
-def chance(odds):
+def chance_of(odds):
     """A chance from the logarithm of its odds."""
     return 1.0 / (1.0 + exp(-odds))

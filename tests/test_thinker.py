@@ -1,0 +1,174 @@
+"""The engine's search: what it counts, how it races moves, and that it sees what is plain."""
+
+from collections.abc import Iterator
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+
+from junqi.board import mirror_point, rotate_point
+from junqi.kernel_rules import board_of, words_of
+from junqi.kernels.knowledge import KNOWN_AT_START, STRONGER_THAN
+from junqi.kernels.think import new_desk, set_up
+from junqi.kernels.value import COUNTS, net_value, read_position
+from junqi.layout import format_layout, mirror_layout, random_layouts
+from junqi.learned import learned_net, learned_worths
+from junqi.pieces import BLACK, FLAG, MARSHAL, RED
+from junqi.rules import Move, Position, Rules, legal_moves, outcome, play
+from junqi.thinker import Race, Thinker
+from junqi.view import View
+
+
+def views_of_games(seed: int, games: int) -> Iterator[View]:
+    """The views of the side to move in random games."""
+    random, rules = Random(seed), Rules()
+    for number in range(games):
+        first, second = random_layouts(2, seed + number)
+        position = Position.from_layouts(first, second)
+        flags = {side: position.find(side, FLAG) for side in (RED, BLACK)}
+        views = [
+            View.start(RED, format_layout(first)),
+            View.start(BLACK, format_layout(second)),
+        ]
+        while outcome(position, rules) is None:
+            side = position.to_move
+            yield views[side]
+            move = random.choice(legal_moves(position))
+            position, result = play(position, move)
+            if outcome(position, rules) is not None:
+                break
+            for viewer in (RED, BLACK):
+                told = flags[1 - viewer] if position.find(1 - viewer, MARSHAL) is None else None
+                if viewer == BLACK and told is not None:
+                    told = rotate_point(told)
+                seen = move if viewer == RED else move.rotated()
+                views[viewer] = views[viewer].after(seen, result, told)
+
+
+@cache
+def thinker(threads: int = 1, effort: int = 48) -> Thinker:
+    return Thinker(threads, seed=5, effort=effort)
+
+
+@cache
+def some_views() -> tuple[View, ...]:
+    return tuple(views_of_games(3, 2))[::40]
+
+
+def test_the_same_seed_gives_the_same_thought_for_any_number_of_threads() -> None:
+    for view in some_views():
+        one, two = thinker(1).think(view, 1, 1), thinker(2).think(view, 1, 1)
+        assert one.candidates == two.candidates
+        assert one.move == two.move
+
+
+def test_every_legal_move_is_a_candidate_and_the_best_is_played() -> None:
+    for view in some_views():
+        thought = thinker().think(view, 1, 1)
+        assert sorted(c.move for c in thought.candidates) == sorted(view.legal_moves())
+        assert thought.move == thought.candidates[0].move
+        assert all(0 <= c.value <= 1 for c in thought.candidates)
+        assert 0 < thought.worlds <= 48
+
+
+def test_a_flag_that_can_be_taken_is_taken() -> None:
+    found = 0
+    for view in views_of_games(11, 60):
+        takes = [move for move in view.legal_moves() if move.target == view.enemy_flag]
+        if takes:
+            thought = thinker(effort=4).think(view, 1, 1)
+            assert thought.move in takes
+            assert thought.value == 1.0
+            found += 1
+    assert found >= 3
+
+
+def test_the_last_quiet_ply_is_not_made_while_there_is_a_contact() -> None:
+    found = 0
+    for view in views_of_games(21, 30):
+        if view.quiet_plies == view.rules.steps - 1:
+            contacts = [m for m in view.legal_moves() if view.position.pieces[m.target]]
+            if contacts:
+                assert thinker(effort=4).think(view, 1, 1).move in contacts
+                found += 1
+    assert found >= 3
+
+
+def test_no_legal_move_is_an_error() -> None:
+    view = some_views()[0]
+    nothing = {RED: {}, BLACK: {1: FLAG}}
+    stuck = View(view.side, view.layout, view.rules, Position.from_pieces(nothing), view.men)
+    with pytest.raises(ValueError, match="legal move"):
+        thinker().think(stuck, 1, 1)
+
+
+def test_a_move_that_is_clearly_worse_leaves_the_race() -> None:
+    moves = [Move(1, 2), Move(3, 4), Move(5, 6)]
+    race = Race(moves)
+    random = np.random.default_rng(1)
+    luck = random.normal(size=(40, 1)) * 0.2
+    values = 0.5 + luck + random.normal(size=(40, 3)) * 0.01 - np.array([0.0, 0.1, 0.001])
+    race.add(values.astype(np.float32))
+    assert race.moves == [moves[0], moves[2]]
+    thought = race.thought(0.1)
+    assert [c.move for c in thought.candidates] == [moves[0], moves[2], moves[1]]
+    assert thought.candidates[1].error < 0.01  # of the difference, though both vary by 0.2
+
+
+def test_what_the_enemy_knows_of_own_pieces_depends_on_the_world() -> None:
+    for view in some_views():
+        root = thinker()._root(view)
+        desk = new_desk()
+        kinds = np.zeros(25, np.int8)
+        for kind in (2, 5):
+            kinds[:] = kind
+            set_up(root, kinds, desk.world_board, desk.world_known)
+            for point, _slot in root.beaten:
+                bound = desk.world_known[point] & STRONGER_THAN
+                assert bound in (kind, 14)
+
+
+def value(position: Position) -> float:
+    words = words_of(position)
+    places, counts = np.zeros(64, np.int64), np.zeros(COUNTS, np.float32)
+    found = read_position(
+        board_of(position),
+        KNOWN_AT_START.copy(),
+        words[0],
+        words[3],
+        position.to_move,
+        position.quiet_plies,
+        31,
+        places,
+        counts,
+    )
+    return float(net_value(learned_net(), places, found, counts))
+
+
+def test_a_position_is_worth_the_same_turned_round_and_mirrored() -> None:
+    for first, second in random_layouts(12, 4).reshape(-1, 2, 25):
+        position = Position.from_layouts(first, second)
+        expected = value(position)
+        turned = Position.from_layouts(second, first, to_move=BLACK)
+        assert value(turned) == pytest.approx(expected, abs=1e-4)
+        mirrored = Position.from_layouts(mirror_layout(first), mirror_layout(second))
+        assert value(mirrored) == pytest.approx(expected, abs=1e-4)
+
+
+def test_what_the_search_counts_is_the_same_for_both_sides_and_both_wings() -> None:
+    table = learned_worths().worths.reshape(2, 2, 2, 16, 64)
+    points = range(60)
+    turned = [rotate_point(p) for p in points]
+    mirrored = [mirror_point(p) for p in points]
+    for red in range(2):
+        for black in range(2):
+            own = table[red, black, RED][:, points]
+            # Turned round, the headquarters of both sides change their order.
+            assert np.array_equal(own, table[1 - black, 1 - red, BLACK][:, turned])
+            assert np.array_equal(own, table[1 - red, 1 - black, RED][:, mirrored])
+
+
+def test_more_pieces_are_worth_more() -> None:
+    table = learned_worths().worths.reshape(2, 2, 2, 16, 64)
+    assert table[0, 0, RED, MARSHAL, :60].mean() > table[0, 0, RED, 2, :60].mean()
