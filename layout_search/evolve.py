@@ -37,6 +37,9 @@ CARRIES = 0.01
 # Of the payoffs between two layouts under the strong judge: the part of the fast judge's that
 # holds, and the part of their difference against people's and random layouts.
 HOLDING, RATING = 0.6, 0.8
+# A run is over before its time when so many counters in a row scored within the margin: every other
+# one begins from random layouts, and one alone may just have been unlucky.
+STEADY_ROUNDS = 6
 # Streams of random numbers within a run.
 _ROUND = 0
 
@@ -118,6 +121,9 @@ def search(
 
 
 def _is_over(run: Run, seconds: float) -> bool:
+    last = run.rounds[-STEADY_ROUNDS:]
+    if len(last) == STEADY_ROUNDS and all(r.counter <= 0.5 + run.settings.margin for r in last):
+        return True
     if run.settings.rounds is not None:
         return len(run.rounds) >= run.settings.rounds
     # Finals and fresh evidence take the rest.

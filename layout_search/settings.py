@@ -31,6 +31,9 @@ class Settings:
     """No round is begun after this time, and the finals are sized by it."""
     rounds: int | None = None
     """Exactly so many rounds instead, however long they take."""
+    margin: float = 0.0
+    """The search also ends when several counters in a row scored no more than this above one
+    half."""
     judge: str = "policy"
     """Who plays the games of the search."""
     finals: str = "search:3x3"
@@ -93,6 +96,8 @@ class Settings:
             raise InvalidSettings(f"expected evidence_games above 1, got {self.evidence_games}")
         if not 0 <= self.greed <= 1:
             raise InvalidSettings(f"expected greed from 0 to 1, got {self.greed}")
+        if not 0 <= self.margin <= 0.5:
+            raise InvalidSettings(f"expected a margin from 0 to 0.5, got {self.margin}")
         if not 0 <= self.spread <= 1:
             raise InvalidSettings(f"expected spread from 0 to 1, got {self.spread}")
         shares = (

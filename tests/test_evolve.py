@@ -99,6 +99,11 @@ def test_rounds_grow_an_archive_of_legal_layouts_and_a_mixture() -> None:
     assert run.shares.sum() == pytest.approx(1)
 
 
+def test_a_search_ends_when_counters_stay_within_the_margin() -> None:
+    run = searched(replace(SMALL, rounds=30, margin=0.5))
+    assert len(run.rounds) == evolve.STEADY_ROUNDS
+
+
 def test_a_seed_gives_the_same_search_for_any_number_of_threads() -> None:
     assert state(searched(workers=Threads(1))) == state(searched(workers=Threads(2)))
     assert state(searched()) != state(searched(replace(SMALL, seed=2)))
@@ -179,6 +184,8 @@ def test_an_attack_tells_the_score_of_fresh_games() -> None:
         {"minutes": 0},
         {"rounds": 0},
         {"greed": 2},
+        {"margin": -0.1},
+        {"spread": 2},
         {"population": 1},
         {"judge": "me"},
         {"finals": "search:0x0"},

@@ -25,7 +25,7 @@ ROOMS = """
     record_filter record_stats
     render render_svg render_sheet
     kernels
-    kernel_rules weights
+    kernel_rules weights learned
     worlds belief_table
     stats match_stats ratings
     simulate

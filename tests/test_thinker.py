@@ -74,7 +74,7 @@ def test_every_legal_move_is_a_candidate_and_the_best_is_played() -> None:
 
 def test_a_flag_that_can_be_taken_is_taken() -> None:
     found = 0
-    for view in views_of_games(11, 60):
+    for view in views_of_games(11, 150):
         takes = [move for move in view.legal_moves() if move.target == view.enemy_flag]
         if takes:
             thought = thinker(effort=4).think(view, 1, 1)
@@ -112,7 +112,8 @@ def test_a_move_that_is_clearly_worse_leaves_the_race() -> None:
     race.add(values.astype(np.float32))
     assert race.moves == [moves[0], moves[2]]
     thought = race.thought(0.1)
-    assert [c.move for c in thought.candidates] == [moves[0], moves[2], moves[1]]
+    assert thought.move in race.moves
+    assert thought.candidates[-1].move == moves[1]
     assert thought.candidates[1].error < 0.01  # of the difference, though both vary by 0.2
 
 

@@ -108,6 +108,14 @@ def evolve(
             help="Who judges the best again, or none; search:3x3 if missing.",
         ),
     ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            "--margin",
+            metavar="M",
+            help="Also end when counter after counter scores at most 0.5 + M; 0 if missing.",
+        ),
+    ] = None,
     greed: Annotated[
         float | None,
         typer.Option(
@@ -171,6 +179,7 @@ def evolve(
         "rounds": rounds,
         "judge": judge,
         "finals": finals,
+        "margin": margin,
         "greed": greed,
         "population": population,
     }

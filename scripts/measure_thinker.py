@@ -1,0 +1,124 @@
+"""Measure variants of the engine's search against each other and against the simulated players.
+
+    python scripts/measure_thinker.py "depth=3 horizon=16" search:3x9 --pairs 50 --seconds 0.05
+    python scripts/measure_thinker.py "trust=0" "" --pairs 50 --worlds 48
+
+A player is a simulated one by its name, or changes to `thinker.ThinkWeights` (nothing for the
+search as it is). Pairs of games swap the colours on the same two layouts of people.
+"""
+
+import argparse
+import os
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from book.default import human_layouts
+from junqi.judge_player import JudgePlayer
+from junqi.layout import format_layout as letters
+from junqi.layout import mirror_layout, parse_layout
+from junqi.player import Decider, ViewPlayer
+from junqi.referee import play_game
+from junqi.rules import Move, Reason, Rules
+from junqi.simulate import parse_judge
+from junqi.stats import score_of_pairs
+from junqi.thinker import Thinker, ThinkWeights
+from junqi.view import View
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One pair of games."""
+
+    players: tuple[str, str]
+    layouts: tuple[str, str]
+    seed: int
+    seconds: float
+    worlds: int | None
+
+
+class Thinking:
+    """The search as a player; a `player.Decider`."""
+
+    def __init__(self, changes: str, plan: Plan) -> None:
+        values = dict(word.split("=") for word in changes.split())
+        kinds = {name: type(getattr(ThinkWeights(), name)) for name in values}
+        weights = ThinkWeights(**{name: kinds[name](value) for name, value in values.items()})
+        self._thinker = Thinker(1, plan.seed, effort=plan.worlds, weights=weights)
+        self._seconds = plan.seconds
+
+    def layout(self, is_first: bool, rules: Rules) -> str:
+        """Never asked: layouts are given."""
+        raise NotImplementedError
+
+    def move(self, view: View, seconds_left: float) -> Move:
+        """What the search thinks best."""
+        return self._thinker.think(view, self._seconds, self._seconds).move
+
+
+def player(text: str, plan: Plan, layout: str) -> ViewPlayer:
+    """A player with a layout."""
+    is_thinking = not text or "=" in text
+    decider: Decider = (
+        Thinking(text, plan) if is_thinking else JudgePlayer(parse_judge(text), plan.seed)
+    )
+    return ViewPlayer(decider, text, layout=layout)
+
+
+def play_pair(plan: Plan) -> list[tuple[float, Reason, float]]:
+    """Score of the first player, reason and mean seconds of his moves, for both games."""
+    rows = []
+    for first in (0, 1):
+        seats = [player(plan.players[i], plan, plan.layouts[i ^ first]) for i in (0, 1)]
+        red, black = (seats[0], seats[1]) if first == 0 else (seats[1], seats[0])
+        result = play_game(red, black)
+        winner = result.outcome.winner
+        score = 0.5 if winner < 0 else float(winner == first)
+        thought = result.seconds[first]
+        rows.append((score, result.outcome.reason, sum(thought) / max(1, len(thought))))
+    return rows
+
+
+def main() -> None:
+    """Play the match that the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("first")
+    parser.add_argument("second")
+    parser.add_argument("--pairs", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=0.05)
+    parser.add_argument("--worlds", type=int, help="for each move, instead of seconds")
+    options = parser.parse_args()
+    random = np.random.default_rng(options.seed)
+    people = human_layouts()
+
+    def draw() -> str:
+        layout = people[random.integers(len(people))]
+        return letters(mirror_layout(parse_layout(layout))) if random.random() < 0.5 else layout
+
+    plans = [
+        Plan(
+            (options.first, options.second),
+            (draw(), draw()),
+            1_000_000 * options.seed + number,
+            options.seconds,
+            options.worlds,
+        )
+        for number in range(options.pairs)
+    ]
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        pairs = list(pool.map(play_pair, plans))
+    games = [game for pair in pairs for game in pair]
+    score = score_of_pairs(np.array([[game[0] for game in pair] for pair in pairs]).mean(axis=1))
+    low, high = score.interval
+    print(f"{100 * score.mean:.1f} % ({100 * low:.1f} to {100 * high:.1f}), {len(games)} games")
+    print(f"{1000 * np.mean([game[2] for game in games]):.1f} ms a move of the first player")
+    for name, value in (("won", 1.0), ("lost", 0.0)):
+        ends = Counter(game[1].text for game in games if game[0] == value)
+        print(name, ", ".join(f"{count} by {reason}" for reason, count in ends.most_common()))
+
+
+if __name__ == "__main__":
+    main()
