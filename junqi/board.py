@@ -178,3 +178,27 @@ def _rail_rays() -> tuple[tuple[tuple[Point, ...], ...], ...]:
 
 
 RAIL_RAYS = _rail_rays()
+
+# Where an officer gets with one move over an empty board.
+REACHED = tuple(
+    tuple(sorted({*NEIGHBOURS[p], *(q for ray in RAIL_RAYS[p] for q in ray)}))
+    for p in range(POINTS)
+)
+
+
+def distances(goals: tuple[Point, ...], links: tuple[tuple[Point, ...], ...]) -> list[int]:
+    """Links from each point to the nearest of some goals.
+
+    Args:
+        goals: at least one point.
+        links: `NEIGHBOURS` to count steps, `REACHED` to count moves.
+    """
+    distance = dict.fromkeys(goals, 0)
+    frontier = list(goals)
+    while frontier:
+        point = frontier.pop(0)
+        for linked in links[point]:
+            if linked not in distance:
+                distance[linked] = distance[point] + 1
+                frontier.append(linked)
+    return [distance[p] for p in range(POINTS)]

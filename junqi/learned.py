@@ -12,16 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from junqi.board import (
-    HEADQUARTERS_POINTS,
-    IS_HEADQUARTERS,
-    POINTS,
-    Point,
-    mirror_point,
-    rotate_point,
-)
+from junqi.board import HEADQUARTERS_POINTS, POINTS, Point, mirror_point, seen_from
 from junqi.kernels.value import KIND_COUNT, Net
-from junqi.pieces import BLACK, BOMB, ENGINEER, MARSHAL, RED, Side, other
+from junqi.pieces import BLACK, RED, Side, other
+from junqi.weights import most_quiet_gain
 
 _FILE = Path(__file__).parent / "data" / "value.npz"
 
@@ -58,24 +52,18 @@ def learned_worths() -> Worths:
                 # Its side counts it up and the other side counts it down: the mean of both.
                 gains = (_seen(sums, 0, side, flags) - _seen(sums, 1, other(side), flags)) / 2
                 table[red, black, side, 1 : KIND_COUNT + 1, :POINTS] = np.rint(SCALE * gains)
-    movers = table[:, :, :, [*range(ENGINEER, MARSHAL + 1), BOMB], :POINTS]
-    leaving = np.where(IS_HEADQUARTERS, np.iinfo(np.int32).max, movers).min(axis=-1)
-    quiet_most = int((movers.max(axis=-1) - leaving).max())
-    return Worths(table.reshape(2, 2, 2048), quiet_most)
+    return Worths(table.reshape(2, 2, 2048), most_quiet_gain(table))
 
 
 def _seen(
     sums: NDArray[np.float64], owner: int, viewer: Side, flags: dict[Side, Point]
 ) -> NDArray[np.float64]:
     """What pieces of an owner (0 the viewer himself) add for a viewer, by kind and real point."""
-
-    def turned(point: Point) -> Point:
-        return point if viewer == RED else rotate_point(point)
-
-    is_mirrored = turned(flags[viewer]) != HEADQUARTERS_POINTS[RED][0]
+    is_mirrored = seen_from(flags[viewer], viewer) != HEADQUARTERS_POINTS[RED][0]
 
     def seen(point: Point) -> Point:
-        return mirror_point(turned(point)) if is_mirrored else turned(point)
+        point = seen_from(point, viewer)
+        return mirror_point(point) if is_mirrored else point
 
     crossed = int(seen(flags[other(viewer)]) != HEADQUARTERS_POINTS[BLACK][0])
     return sums[crossed, owner][:, [seen(point) for point in range(POINTS)]]

@@ -20,9 +20,10 @@ from junqi.judge_player import Knowledge
 from junqi.kernel_rules import board_of, words_of
 from junqi.kernels.knowledge import IS_ENGINEER, IS_FLAG, STRONGER_THAN
 from junqi.kernels.think import Desk, Judgement, Root, new_desk, think
+from junqi.kernels.worlds import GONE_POINT
 from junqi.layout import format_layout, random_layouts
 from junqi.learned import SCALE, learned_net, learned_worths
-from junqi.pieces import ATTACKER_WINS, DEFENDER_WINS, NO_CONTACT, RED
+from junqi.pieces import ATTACKER_WINS, DEFENDER_WINS, EMPTY, NO_CONTACT, RED
 from junqi.rules import Move
 from junqi.view import View
 from junqi.weights import PolicyWeights, policy_tables
@@ -159,16 +160,17 @@ class Thinker:
             ):
                 known[man.point] &= ~np.uint8(STRONGER_THAN)
         own, mobile, engineers, enemy, _, _ = words_of(view.position)
-        points = [-1 if man.point is None else man.point for man in view.men[SLOTS:]]
+        where = np.full((2, SLOTS), GONE_POINT, np.uint8)
         board = board_of(view.position)
-        for point in points:
-            if point >= 0:
-                board[point] = 0
+        for slot, man in enumerate(view.men[SLOTS:]):
+            if man.point is not None:
+                where[1, slot] = man.point
+                board[man.point] = EMPTY
         return Root(
             board,
             known,
             np.array([own, mobile, engineers, enemy], np.uint64),
-            np.array(points, np.int8),
+            where,
             _beaten(view),
             view.quiet_plies,
             view.rules.steps,

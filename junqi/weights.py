@@ -16,8 +16,8 @@ from junqi.board import (
     IS_RAIL,
     NEIGHBOURS,
     POINTS,
-    RAIL_RAYS,
-    Point,
+    REACHED,
+    distances,
     rotate_point,
 )
 from junqi.kernels.knowledge import (
@@ -156,39 +156,13 @@ def _gain_table(weights: PolicyWeights) -> NDArray[np.int32]:
     return table.ravel()
 
 
-def _distances(goals: tuple[Point, ...]) -> list[int]:
-    """Steps from each point to the nearest of some points."""
-    distance = dict.fromkeys(goals, 0)
-    frontier = list(goals)
-    while frontier:
-        point = frontier.pop(0)
-        for neighbour in NEIGHBOURS[point]:
-            if neighbour not in distance:
-                distance[neighbour] = distance[point] + 1
-                frontier.append(neighbour)
-    return [distance[p] for p in range(POINTS)]
-
-
-def _moves_away(goal: Point) -> list[int]:
-    """How many moves of an officer lead from each point to a goal over an empty board."""
-    distance = {goal: 0}
-    frontier = [goal]
-    while frontier:
-        point = frontier.pop(0)
-        for nearer in {*NEIGHBOURS[point], *(p for ray in RAIL_RAYS[point] for p in ray)}:
-            if nearer not in distance:
-                distance[nearer] = distance[point] + 1
-                frontier.append(nearer)
-    return [distance[p] for p in range(POINTS)]
-
-
 def _place_table(weights: PolicyWeights) -> NDArray[np.int32]:
     table = np.zeros((2, 2, 3, 16, 64), dtype=np.int32)
     enemy_headquarters = HEADQUARTERS_POINTS[BLACK]
     goals = (enemy_headquarters, enemy_headquarters[:1], enemy_headquarters[1:])
     for own_index, own_flag in enumerate(HEADQUARTERS_POINTS[RED]):
         for told, goal in enumerate(goals):
-            distance = _distances(goal)
+            distance = distances(goal, NEIGHBOURS)
             for piece in (*range(ENGINEER, MARSHAL + 1), BOMB):
                 step = weights.engineer_advance if piece == ENGINEER else weights.advance
                 step += weights.run if told else 0
@@ -249,8 +223,8 @@ def search_tables(weights: SearchWeights) -> SearchTables:
                 (RED, red_flag, black_flag),
                 (BLACK, black_flag, red_flag),
             ):
-                distance = _distances((enemy_flag,))
-                away = _moves_away(enemy_flag)
+                distance = distances((enemy_flag,), NEIGHBOURS)
+                away = distances((enemy_flag,), REACHED)
                 for piece, value in values.items():
                     for p in range(POINTS):
                         worth = value
@@ -262,9 +236,12 @@ def search_tables(weights: SearchWeights) -> SearchTables:
                                 worth += weights.raid[away[p] - 1]
                         worth += weights.guard * (p in NEIGHBOURS[own_flag])
                         table[red_index, black_index, side, piece, p] = worth
-    movers = [*range(ENGINEER, MARSHAL + 1), BOMB]
-    worth_of_movers = table[:, :, :, movers, :POINTS]
-    leaving = np.where(IS_HEADQUARTERS, np.iinfo(np.int32).max, worth_of_movers).min(axis=-1)
-    quiet_most = (worth_of_movers.max(axis=-1) - leaving).max()
-    limits = np.array([weights.clip, weights.margin, quiet_most, weights.wariness], dtype=np.int32)
-    return SearchTables(table.reshape(2, 2, 2048), limits)
+    limits = [weights.clip, weights.margin, most_quiet_gain(table), weights.wariness]
+    return SearchTables(table.reshape(2, 2, 2048), np.array(limits, dtype=np.int32))
+
+
+def most_quiet_gain(worths: NDArray[np.int32]) -> int:
+    """What no quiet move gains more than, by the worths ``int32[2, 2, 2, 16, 64]`` of pieces."""
+    movers = worths[:, :, :, [*range(ENGINEER, MARSHAL + 1), BOMB], :POINTS]
+    leaving = np.where(IS_HEADQUARTERS, np.iinfo(np.int32).max, movers).min(axis=-1)
+    return int((movers.max(axis=-1) - leaving).max())

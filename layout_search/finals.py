@@ -19,6 +19,7 @@ from junqi.simulate import parse_judge, warm_up
 from layout_search.archive import Archive
 from layout_search.evolve import HOLDING, RATING, Run, expected_scores, mixture_of, panel_of
 from layout_search.fitness import score
+from layout_search.foresight import GAME_VARIANCE
 from layout_search.mixture import prune
 from layout_search.workers import ALL_CORES, Workers
 
@@ -34,8 +35,6 @@ HOLDING_ERROR = 0.2
 RATING_ERROR = 0.05
 # What was foreseen of a finalist's score against the panel counts as so many games.
 FORESEEN_GAMES = 64
-# Of one game's score.
-GAME_VARIANCE = 0.25
 _FINALS_STREAM = 100
 
 

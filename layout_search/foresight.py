@@ -20,6 +20,7 @@ Vector = NDArray[np.float64]
 # sum leaves out.
 PLACE_ERROR = 0.017
 REST_ERROR = 0.03
+# Of the score of one game.
 GAME_VARIANCE = 0.25
 # With fewer layouts nothing is foreseen.
 LEAST_LAYOUTS = 8

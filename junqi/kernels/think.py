@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from junqi.kernels.bits import U0, U1, advance, random_state, scramble
+from junqi.kernels.bits import U0, advance, random_state, scramble
 from junqi.kernels.jit import njit
 from junqi.kernels.knowledge import (
     HEADQUARTERS,
@@ -48,11 +48,10 @@ from junqi.kernels.search import (
     score_board,
     search,
 )
-from junqi.kernels.tables import BOARD, NOT_HEADQUARTERS, STEP_POINTS
+from junqi.kernels.tables import BOARD, STEP_POINTS
 from junqi.kernels.value import COUNTS, Net, chance_of, net_value, read_position
-from junqi.pieces import EMPTY, ENGINEER, FLAG, MARSHAL, MINE
-
-SLOTS = 25
+from junqi.kernels.worlds import put_world
+from junqi.pieces import EMPTY, FLAG, MARSHAL
 
 _S1024 = np.uint64(1024)
 _LOW = np.uint8(STRONGER_THAN)
@@ -68,8 +67,8 @@ class Root(NamedTuple):
     """``uint8[64]``, see `knowledge`; of the own pieces without the ranks they have beaten."""
     words: NDArray[np.uint64]
     """``uint64[4]``: own, own mobile, own engineers, enemy."""
-    where: NDArray[np.int8]
-    """``int8[25]``: the points of the enemy's slots, -1 for those gone."""
+    where: NDArray[np.uint8]
+    """``uint8[2, 25]``, see `worlds`; the enemy's slots are in the second row."""
     beaten: NDArray[np.uint8]
     """``uint8[n, 2]``: point of an own piece, enemy slot that it has beaten."""
     quiet: int
@@ -218,26 +217,14 @@ def set_up(root, world, board_out, known_out):
     """Lay a world out: the board, and what each side knows in it; returns the enemy's sets."""
     board_out[:] = root.board
     known_out[:] = root.known
-    mobile = U0
-    engineers = U0
-    for slot in range(SLOTS):
-        point = root.where[slot]
-        if point < 0:
-            continue
-        kind = world[slot]
-        board_out[point] = kind
-        bit = U1 << np.uint64(point)
-        if kind != MINE and kind != FLAG:
-            mobile |= bit
-        if kind == ENGINEER:
-            engineers |= bit
+    mobile, engineers = put_world(world, root.where, 1, board_out)
     for index in range(root.beaten.shape[0]):
         point = root.beaten[index, 0]
         kind = np.uint8(world[root.beaten[index, 1]])
         bound = known_out[point] & _LOW
         if bound != IS_ENGINEER and kind <= MARSHAL and kind > bound:
             known_out[point] = (known_out[point] & _HIGH) | kind
-    return mobile & NOT_HEADQUARTERS, engineers & NOT_HEADQUARTERS
+    return mobile, engineers
 
 
 @njit

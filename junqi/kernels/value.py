@@ -12,7 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from junqi.board import HEADQUARTERS_POINTS, NEIGHBOURS, POINTS, RAIL_RAYS, Point
+from junqi.board import (
+    COLUMNS,
+    HEADQUARTERS_POINTS,
+    NEIGHBOURS,
+    POINTS,
+    REACHED,
+    distances,
+    mirror_point,
+)
 from junqi.kernels.bits import U1, first
 from junqi.kernels.jit import njit
 from junqi.kernels.knowledge import STRONGER_THAN, flag_number
@@ -44,31 +52,12 @@ class Net(NamedTuple):
     """``float32[HIDDEN_UNITS]``."""
 
 
-def _moves_to(goal: Point) -> NDArray[np.int64]:
-    """Moves of an officer from each point to a goal over an empty board."""
-    distance = {goal: 0}
-    frontier = [goal]
-    while frontier:
-        point = frontier.pop(0)
-        for nearer in {*NEIGHBOURS[point], *(p for ray in RAIL_RAYS[point] for p in ray)}:
-            if nearer not in distance:
-                distance[nearer] = distance[point] + 1
-                frontier.append(nearer)
-    return np.array([distance[p] for p in range(POINTS)])
-
-
 OWN_FLAG = HEADQUARTERS_POINTS[RED][0]
-FRONT = OWN_FLAG - 5
+FRONT = OWN_FLAG - COLUMNS
 # Moves to the own flag on the left, at the bottom.
-_AWAY = _moves_to(OWN_FLAG)
+_AWAY = np.array(distances((OWN_FLAG,), REACHED))
+_MIRROR = np.array([mirror_point(p) for p in range(POINTS)])
 _NEXT = np.array([p in NEIGHBOURS[OWN_FLAG] for p in range(POINTS)])
-
-
-@njit
-def _mirrored(point):
-    """The point in the same row, counted from the other side."""
-    row = point // 5
-    return 5 * row + 4 - (point - 5 * row)
 
 
 @njit
@@ -100,7 +89,7 @@ def read_position(board, known, own, enemy, side, quiet, steps, places_out, coun
             if side == 1:
                 point = POINTS - 1 - point
             if is_mirrored:
-                point = _mirrored(point)
+                point = _MIRROR[point]
             places_out[found] = ((crossed * 2 + owner) * KIND_COUNT + kind - 1) * POINTS + point
             found += 1
             counts_out[owner * KIND_COUNT + kind - 1] += 1.0
@@ -110,7 +99,7 @@ def read_position(board, known, own, enemy, side, quiet, steps, places_out, coun
             from_own = point
             from_enemy = POINTS - 1 - point
             if not crossed:
-                from_enemy = _mirrored(from_enemy)
+                from_enemy = _MIRROR[from_enemy]
             at_home = from_own if owner == 0 else from_enemy
             at_other = from_enemy if owner == 0 else from_own
             if at_home == FRONT:
