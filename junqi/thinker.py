@@ -1,44 +1,66 @@
 """The search of the engine: every move is tried in many sampled worlds, the best mean is played.
 
 Worlds are drawn from the belief in batches. All moves meet the same worlds, so that two of them are
-compared by their differences, and a move that is clearly worse than the best leaves the race. With
-an effort instead of a time the same view and seed give the same thought, for any number of threads.
+compared by their differences, and a move that is clearly worse than the best leaves the race. Of
+moves that are as good as equal the one is played that tells the enemy least. With an effort instead
+of a time the same view and seed give the same thought, for any number of threads: the look ahead
+shares out the worlds, and the play after each move, which builds on what it saw before, the moves.
 """
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from junqi.belief import Belief
+from junqi.board import row_of
 from junqi.deduce import SLOTS
 from junqi.judge_player import Knowledge
 from junqi.kernel_rules import board_of, words_of
 from junqi.kernels.knowledge import IS_ENGINEER, IS_FLAG, STRONGER_THAN
-from junqi.kernels.think import Desk, Judgement, Root, new_desk, think
+from junqi.kernels.think import (
+    Desk,
+    Judgement,
+    Root,
+    Worlds,
+    lay_out,
+    look_ahead,
+    new_desk,
+    new_worlds,
+    play_on,
+)
+from junqi.kernels.tree import Tree, grown, new_tree
 from junqi.kernels.worlds import GONE_POINT
-from junqi.layout import format_layout, random_layouts
+from junqi.layout import MINE_ROWS, format_layout, random_layouts
 from junqi.learned import SCALE, learned_net, learned_worths
-from junqi.pieces import ATTACKER_WINS, DEFENDER_WINS, EMPTY, NO_CONTACT, RED
+from junqi.pieces import ATTACKER_WINS, DEFENDER_WINS, EMPTY, NO_CONTACT, NOBODY, RED
 from junqi.rules import Move
 from junqi.view import View
 from junqi.weights import PolicyWeights, policy_tables
 from junqi.worlds import WorldSampler
 
 Values = NDArray[np.float32]
+Trees: TypeAlias = dict[Move, Tree]
 
-# Worlds of the first batch, of every later one, and at most.
+# Worlds of the first batch, of every later one, and of a thought at most.
 FIRST_WORLDS = 16
 MORE_WORLDS = 64
 MOST_WORLDS = 20_000
-# A move leaves the race when it is worse than the best by so many standard errors.
+# A move leaves the race when it is worse than the best by so many standard errors. They are
+# estimates too: after few worlds it takes more of them, as if so many worlds were missing.
 CLEARLY = 3.0
+UNSURE = 8
 # Differences below this do not matter any more.
 SLIGHT = 0.002
+# From here on equal chances hide how soon a game is won, and nothing is kept secret for later.
+AS_GOOD_AS_WON = 0.9
+# Room for plies after a move, to begin with.
+SMALL_TREE = 512
 
 
 @dataclass(frozen=True)
@@ -47,6 +69,8 @@ class ThinkWeights:
 
     policy: PolicyWeights = field(default_factory=PolicyWeights)
     horizon: int = 8
+    widen: float = 1.0
+    explore: float = 0.15
     depth: int = 3
     trust: float = 0.5
     margin: int = 300
@@ -102,10 +126,12 @@ class Thinker:
         self._seed = seed
         self._note = note
         self._effort = effort
-        self._judgement = judgement_of(weights or ThinkWeights())
+        self._weights = weights or ThinkWeights()
+        self._judgement = judgement_of(self._weights)
         self._desks = [new_desk() for _ in range(self._threads)]
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         self._knowledge: Knowledge | None = None
+        self._is_stopped = False
         # Compiled or loaded now, not when a clock runs.
         self._think(View.start(RED, format_layout(random_layouts(1, 0)[0])), 0.0, 1)
 
@@ -120,7 +146,12 @@ class Thinker:
         """
         return self._think(view, min(seconds, hard), self._effort)
 
+    def stop(self) -> None:
+        """Let a thought that is under way end now, with the best move so far."""
+        self._is_stopped = True
+
     def _think(self, view: View, limit: float, effort: int | None) -> Thought:
+        self._is_stopped = False
         begin = time.monotonic()
         moves = view.legal_moves()
         if not moves:
@@ -129,21 +160,25 @@ class Thinker:
         belief = Belief.of(view, self._note)
         sampler = WorldSampler(belief.masks, belief.weights)
         race = Race(moves)
+        trees = {move: new_tree(SMALL_TREE) for move in moves}
         ply_seed = hash((self._seed, len(view.plies))) & (1 << 62) - 1
         batch = FIRST_WORLDS if effort is None else min(effort, FIRST_WORLDS)
         while True:
-            drawn = sampler.draw(batch, ply_seed + race.worlds)
-            race.add(self._values(root, drawn, race.pairs(), ply_seed + race.worlds))
-            passed = time.monotonic() - begin
-            batch = MORE_WORLDS
+            before = time.monotonic()
+            kinds = sampler.draw(batch, ply_seed + race.worlds)
+            race.add(self._values(root, kinds, race.moves, trees, ply_seed + race.worlds))
+            now = time.monotonic()
             if effort is not None:
-                batch = min(batch, effort - race.worlds)
-                is_over = batch <= 0
+                batch = min(MORE_WORLDS, effort - race.worlds)
             else:
-                is_over = passed + passed * batch / race.worlds > limit
-            if is_over or race.is_decided() or race.worlds >= MOST_WORLDS:
+                # Moves that have left the race make the next worlds cheaper, never dearer.
+                fitting = (limit - (now - begin)) / (now - before) * batch
+                batch = min(MORE_WORLDS, int(fitting))
+            is_over = batch < 1 or race.is_decided() or race.worlds >= MOST_WORLDS
+            if is_over or self._is_stopped:
                 break
-        return race.thought(time.monotonic() - begin)
+        tells = {move: _tells(view, move) for move in race.moves}
+        return race.thought(time.monotonic() - begin, tells)
 
     def _root(self, view: View) -> Root:
         """The view as the kernels take it."""
@@ -177,22 +212,38 @@ class Thinker:
         )
 
     def _values(
-        self, root: Root, worlds: NDArray[np.int8], moves: NDArray[np.uint8], seed: int
+        self, root: Root, kinds: NDArray[np.int8], moves: list[Move], trees: Trees, seed: int
     ) -> Values:
         """What the moves are worth in the worlds, ``float32[worlds, moves]``."""
-        values = np.empty((len(worlds), len(moves)), np.float32)
-        if self._pool is None:
-            think(root, self._judgement, worlds, moves, np.uint64(seed), self._desks[0], values)
-            return values
-        share = -(-len(worlds) // self._threads)
+        count, trust = len(kinds), self._weights.trust
+        worlds = new_worlds(count)
+        lay_out(root, kinds, worlds)
+        pairs = np.array(moves, np.uint8).reshape(-1, 2)
+        seen = np.zeros((count, len(moves)), np.float32)
+        played = np.zeros((len(moves), count), np.float32)
+        share = -(-count // self._threads)
 
-        def work(number: int, desk: Desk) -> None:
+        def look(number: int, desk: Desk) -> None:
             part = slice(number * share, (number + 1) * share)
-            start = np.uint64(seed + number * share)
-            think(root, self._judgement, worlds[part], moves, start, desk, values[part])
+            some = Worlds(worlds.boards[part], worlds.known[part], worlds.words[part])
+            look_ahead(root, self._judgement, some, pairs, desk, seen[part])
 
-        list(self._pool.map(work, range(self._threads), self._desks))
-        return values
+        def play(number: int, desk: Desk) -> None:
+            for index in range(number, len(moves), self._threads):
+                move = moves[index]
+                tree = trees[move] = grown(trees[move], int(trees[move].used[0]) + 2 * count)
+                origin, target = np.uint64(move.origin), np.uint64(move.target)
+                play_on(
+                    root, self._judgement, worlds, origin, target, seed, tree, desk, played[index]
+                )
+
+        works = [look] * (trust > 0 and self._weights.depth > 1) + [play] * (trust < 1)
+        for work in works:
+            if self._pool is None:
+                work(0, self._desks[0])
+            else:
+                list(self._pool.map(work, range(self._threads), self._desks))
+        return trust * seen + (1 - trust) * played.T
 
 
 class Race:
@@ -202,11 +253,8 @@ class Race:
         self.moves = moves
         self.worlds = 0
         self._left: list[Candidate] = []
+        """Moves that have left, with what they were behind the best then for their values."""
         self._values = np.empty((0, len(moves)), np.float32)
-
-    def pairs(self) -> NDArray[np.uint8]:
-        """Origin and target of the moves in the race."""
-        return np.array(self.moves, np.uint8).reshape(-1, 2)
 
     def add(self, values: Values) -> None:
         """Take in the values of more worlds; moves that are clearly worse leave."""
@@ -214,10 +262,12 @@ class Race:
         self.worlds = len(self._values)
         ranked = self._ranked()
         best = ranked[0].value
-        stays = [c for c in ranked if best - c.value <= CLEARLY * c.error or c is ranked[0]]
+        clearly = CLEARLY * (1 + UNSURE / self.worlds)
+        stays = [c for c in ranked if best - c.value <= clearly * c.error or c is ranked[0]]
         if len(stays) < len(ranked):
             kept = {candidate.move for candidate in stays}
-            self._left += [c for c in ranked if c.move not in kept]
+            # What was lost to the best in the same worlds tells more than what was reached in them.
+            self._left += [replace(c, value=best - c.value) for c in ranked if c.move not in kept]
             columns = [i for i, move in enumerate(self.moves) if move in kept]
             self.moves = [self.moves[i] for i in columns]
             self._values = self._values[:, columns]
@@ -227,12 +277,20 @@ class Race:
         ranked = self._ranked()
         return all(c.error < SLIGHT for c in ranked[1:])
 
-    def thought(self, seconds: float) -> Thought:
-        """The outcome of the race."""
+    def thought(self, seconds: float, tells: Mapping[Move, int]) -> Thought:
+        """The outcome of the race.
+
+        Args:
+            tells: how much each move in the race tells the enemy; it decides between equals.
+        """
         ranked = self._ranked()
-        out = sorted(self._left, key=lambda candidate: -candidate.value)
-        best = ranked[0]
-        return Thought(best.move, best.value, (*ranked, *out), self.worlds, seconds)
+        least = ranked[0].value - (SLIGHT if ranked[0].value < AS_GOOD_AS_WON else 0.0)
+        equals = [c for c in ranked if c.value >= least]
+        best = min(equals, key=lambda candidate: tells[candidate.move])
+        ranked.remove(best)
+        out = [replace(c, value=max(0.0, best.value - c.value)) for c in self._left]
+        out.sort(key=lambda candidate: -candidate.value)
+        return Thought(best.move, best.value, (best, *ranked, *out), self.worlds, seconds)
 
     def _ranked(self) -> list[Candidate]:
         """The moves in the race, best first."""
@@ -258,11 +316,25 @@ def judgement_of(weights: ThinkWeights) -> Judgement:
         counted.worths,
         counted.quiet_most,
         weights.horizon,
+        weights.widen,
+        weights.explore,
         weights.depth,
         weights.trust,
         float(SCALE),
         weights.margin,
     )
+
+
+def _tells(view: View, move: Move) -> int:
+    """How much a move tells: a contact most, then the first move of a piece that might be a mine.
+
+    What never moved may be a mine or the flag; who sees a piece move knows better. In front of the
+    last two rows nothing is told by it.
+    """
+    if view.position.owners[move.target] != NOBODY:
+        return 2
+    man = view.man_at(move.origin)
+    return int(man is not None and not man.has_moved and row_of(man.start) in MINE_ROWS)
 
 
 def _beaten(view: View) -> NDArray[np.uint8]:

@@ -37,6 +37,9 @@ CARRIES = 0.01
 # Of the payoffs between two layouts under the strong judge: the part of the fast judge's that
 # holds, and the part of their difference against people's and random layouts.
 HOLDING, RATING = 0.6, 0.8
+# What a counter from the archive is to be worth in the strong judge's eyes, beside its score: the
+# mixture needs answers to counters that are not themselves bad against everybody else.
+SOUNDNESS = 0.5
 # A run is over before its time when so many counters in a row scored within the margin: every other
 # one begins from random layouts, and one alone may just have been unlucky.
 STEADY_ROUNDS = 6
@@ -157,8 +160,9 @@ def one_round(
         mixture = mix_opponents([(1.0, archive.layouts, before)])
         is_cold = len(run.rounds) % 2 == 1
         parents = archive.layouts[:0] if is_cold else archive.layouts[_best_first(archive, before)]
-        found = respond(mixture, parents, settings, seed, judge, workers, report_generation)
-        counter = found[0].score
+        bonus = None if is_cold or foresight is None else foresight.scaled(SOUNDNESS)
+        found = respond(mixture, parents, settings, seed, judge, workers, report_generation, bonus)
+        counter = max(response.score for response in found)
         _take_in(run, found, panel, (*seed, 1), judge, workers)
     if not len(archive):
         everybody, parents = mix_opponents([(1.0, *panel_part[1:])]), run.people

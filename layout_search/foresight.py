@@ -6,6 +6,7 @@ dozen games for each of 160 layouts, such a sum told his scores of layouts left 
 correlation of 0.82, where the fast judge's scores had 0.59. So it can guide the search.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +42,10 @@ class Foresight:
     def predict(self, layouts: Layout) -> Vector:
         """The score to be expected of each layout, ``int8[n, 25]``."""
         return self.mean + (_places(layouts) - self.centre) @ self.gains
+
+    def scaled(self, part: float) -> Callable[[Layout], Vector]:
+        """A part of what `predict` says."""
+        return lambda layouts: part * self.predict(layouts)
 
 
 def learn(layouts: Layout, scores: Vector, games: int) -> Foresight:

@@ -2,16 +2,22 @@
 
     python scripts/measure_thinker.py "depth=3 horizon=16" search:3x9 --pairs 50 --seconds 0.05
     python scripts/measure_thinker.py "trust=0" "" --pairs 50 --worlds 48
+    python scripts/measure_thinker.py "worlds=512" "worlds=64" --pairs 50
+    python scripts/measure_thinker.py "" search:3x9 --ours mine.txt --theirs theirs.txt
 
 A player is a simulated one by its name, or changes to `thinker.ThinkWeights` (nothing for the
-search as it is). Pairs of games swap the colours on the same two layouts of people.
+search as it is), with `worlds=N` or `seconds=T` for a budget of its own. Pairs of games swap the
+colours on the same two layouts of people, drawn at random, and the layouts too; with --ours the
+first player keeps to layouts of that file.
 """
 
 import argparse
 import os
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -37,6 +43,7 @@ class Plan:
     seed: int
     seconds: float
     worlds: int | None
+    keeps_layout: bool
 
 
 class Thinking:
@@ -44,10 +51,11 @@ class Thinking:
 
     def __init__(self, changes: str, plan: Plan) -> None:
         values = dict(word.split("=") for word in changes.split())
+        self._seconds = float(values.pop("seconds", plan.seconds))
+        worlds = int(values.pop("worlds", plan.worlds or 0)) or None
         kinds = {name: type(getattr(ThinkWeights(), name)) for name in values}
         weights = ThinkWeights(**{name: kinds[name](value) for name, value in values.items()})
-        self._thinker = Thinker(1, plan.seed, effort=plan.worlds, weights=weights)
-        self._seconds = plan.seconds
+        self._thinker = Thinker(1, plan.seed, effort=worlds, weights=weights)
 
     def layout(self, is_first: bool, rules: Rules) -> str:
         """Never asked: layouts are given."""
@@ -71,7 +79,8 @@ def play_pair(plan: Plan) -> list[tuple[float, Reason, float]]:
     """Score of the first player, reason and mean seconds of his moves, for both games."""
     rows = []
     for first in (0, 1):
-        seats = [player(plan.players[i], plan, plan.layouts[i ^ first]) for i in (0, 1)]
+        swaps = 0 if plan.keeps_layout else first
+        seats = [player(plan.players[i], plan, plan.layouts[i ^ swaps]) for i in (0, 1)]
         red, black = (seats[0], seats[1]) if first == 0 else (seats[1], seats[0])
         result = play_game(red, black)
         winner = result.outcome.winner
@@ -90,21 +99,25 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.05)
     parser.add_argument("--worlds", type=int, help="for each move, instead of seconds")
+    parser.add_argument("--ours", type=Path, help="layouts of the first player, one a line")
+    parser.add_argument("--theirs", type=Path, help="layouts of the second player, or of both")
     options = parser.parse_args()
     random = np.random.default_rng(options.seed)
-    people = human_layouts()
+    theirs = options.theirs.read_text().split() if options.theirs else human_layouts()
+    ours = options.ours.read_text().split() if options.ours else theirs
 
-    def draw() -> str:
-        layout = people[random.integers(len(people))]
+    def draw(layouts: Sequence[str]) -> str:
+        layout = layouts[random.integers(len(layouts))]
         return letters(mirror_layout(parse_layout(layout))) if random.random() < 0.5 else layout
 
     plans = [
         Plan(
             (options.first, options.second),
-            (draw(), draw()),
+            (draw(ours), draw(theirs)),
             1_000_000 * options.seed + number,
             options.seconds,
             options.worlds,
+            options.ours is not None,
         )
         for number in range(options.pairs)
     ]

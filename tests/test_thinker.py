@@ -1,6 +1,7 @@
 """The engine's search: what it counts, how it races moves, and that it sees what is plain."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from random import Random
 
@@ -9,8 +10,22 @@ import pytest
 
 from junqi.board import mirror_point, rotate_point
 from junqi.kernel_rules import board_of, words_of
+from junqi.kernels.bits import U0
 from junqi.kernels.knowledge import KNOWN_AT_START, STRONGER_THAN
-from junqi.kernels.think import new_desk, set_up
+from junqi.kernels.moves import allowed_targets
+from junqi.kernels.playout import count_moves
+from junqi.kernels.tables import BOARD
+from junqi.kernels.think import lay_out, new_worlds
+from junqi.kernels.tree import (
+    best_child,
+    can_go,
+    child_of,
+    count_visit,
+    grown,
+    key_of,
+    move_of,
+    new_tree,
+)
 from junqi.kernels.value import COUNTS, net_value, read_position
 from junqi.layout import format_layout, mirror_layout, random_layouts
 from junqi.learned import learned_net, learned_worths
@@ -111,7 +126,7 @@ def test_a_move_that_is_clearly_worse_leaves_the_race() -> None:
     values = 0.5 + luck + random.normal(size=(40, 3)) * 0.01 - np.array([0.0, 0.1, 0.001])
     race.add(values.astype(np.float32))
     assert race.moves == [moves[0], moves[2]]
-    thought = race.thought(0.1)
+    thought = race.thought(0.1, dict.fromkeys(moves, 0))
     assert thought.move in race.moves
     assert thought.candidates[-1].move == moves[1]
     assert thought.candidates[1].error < 0.01  # of the difference, though both vary by 0.2
@@ -120,14 +135,92 @@ def test_a_move_that_is_clearly_worse_leaves_the_race() -> None:
 def test_what_the_enemy_knows_of_own_pieces_depends_on_the_world() -> None:
     for view in some_views():
         root = thinker()._root(view)
-        desk = new_desk()
-        kinds = np.zeros(25, np.int8)
-        for kind in (2, 5):
-            kinds[:] = kind
-            set_up(root, kinds, desk.world_board, desk.world_known)
+        worlds = new_worlds(2)
+        kinds = np.repeat(np.array([[2], [5]], np.int8), 25, axis=1)
+        lay_out(root, kinds, worlds)
+        for world, kind in zip(worlds.known, (2, 5), strict=True):
             for point, _slot in root.beaten:
-                bound = desk.world_known[point] & STRONGER_THAN
-                assert bound in (kind, 14)
+                assert world[point] & STRONGER_THAN in (kind, 14)
+
+
+def sets_of(position: Position) -> tuple[np.uint64, np.uint64, np.uint64, np.ndarray]:
+    """Own and mobile pieces of the side to move, the number of its moves, and their sets."""
+    own, mobile, engineers, enemy, _, _ = words_of(position)
+    empty = BOARD & ~(own | enemy)
+    sets = np.zeros(32, np.uint64)
+    total = count_moves(mobile, engineers, allowed_targets(enemy, empty), empty, sets)
+    return own, mobile, total, sets
+
+
+def test_a_move_of_the_tree_is_possible_where_the_rules_allow_it() -> None:
+    for view in some_views():
+        position = view.position
+        own, mobile, total, sets = sets_of(position)
+        legal = set(view.legal_moves())
+        for origin in range(60):
+            if not int(mobile) >> origin & 1:
+                continue
+            for target in range(60):
+                found = can_go(np.uint64(origin), np.uint64(target), own, total, sets)
+                assert found == (Move(origin, target) in legal)
+
+
+def test_a_tree_follows_the_best_child_that_the_world_allows() -> None:
+    position = Position.from_layouts(*random_layouts(2, 1))
+    own, mobile, total, sets = sets_of(position)
+    board = board_of(position)
+    moves = [move for move in legal_moves(position) if not board[move.target]][:3]
+    tree = new_tree(16)
+    tree.visits[0] = 30
+    for move, chance in zip(moves, (0.2, 0.6, 0.4), strict=True):
+        key = key_of(np.uint64(move.origin), np.uint64(move.target), 0)
+        child = child_of(tree, 0, key)
+        assert child == child_of(tree, 0, key)
+        count_visit(tree, np.full(10, child), 10, chance)
+    for side, expected in ((0, moves[1]), (1, moves[0])):
+        child, count = best_child(tree, 0, side, board, own, mobile, total, sets, 0.01)
+        assert Move(*map(int, move_of(tree.keys[child]))) == expected
+        assert count == 3
+    # The other two are taken to come to a contact, which they do not.
+    tree.keys[4] |= 1
+    tree.keys[5] |= 1
+    child, count = best_child(tree, 0, 1, board, own, mobile, total, sets, 0.01)
+    assert (child, count) == (6, 1)
+    # A seldom tried child is given the benefit of the doubt.
+    tree.visits[6], tree.totals[6] = 1, 0.4
+    assert best_child(tree, 0, 0, board, own, mobile, total, sets, 1.0)[0] == 6
+
+
+def test_a_full_tree_takes_nothing_more_in_and_grows_when_asked() -> None:
+    tree = new_tree(6)
+    keys = [key_of(np.uint64(number), U0, 0) for number in range(3)]
+    found = [child_of(tree, 0, key) for key in keys]
+    assert found == [4, 5, 0]
+    larger = grown(tree, 7)
+    assert grown(larger, 7) is larger
+    assert [child_of(larger, 0, key) for key in keys] == [4, 5, 6]
+
+
+def test_a_thought_can_be_stopped() -> None:
+    thinking = Thinker(1, seed=1)
+    with ThreadPoolExecutor(1) as pool:
+        thought = pool.submit(thinking.think, some_views()[0], 60.0, 60.0)
+        while not thought.done():
+            thinking.stop()
+        assert thought.result().seconds < 50
+
+
+def test_of_equal_moves_the_one_is_played_that_tells_least() -> None:
+    moves = [Move(1, 2), Move(3, 4), Move(5, 6)]
+    race = Race(moves)
+    luck = np.random.default_rng(1).normal(size=(40, 3)) * 0.01
+    values = np.array([0.5, 0.4995, 0.3]) + luck - luck.mean(axis=0)
+    race.add(values.astype(np.float32))
+    assert race.thought(0.1, dict(zip(moves, (2, 1, 0), strict=True))).move == moves[1]
+    assert race.thought(0.1, dict(zip(moves, (1, 1, 0), strict=True))).move == moves[0]
+    won = Race(moves)
+    won.add((values + 0.45).astype(np.float32))
+    assert won.thought(0.1, dict(zip(moves, (2, 1, 0), strict=True))).move == moves[0]
 
 
 def value(position: Position) -> float:

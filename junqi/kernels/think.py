@@ -3,13 +3,15 @@
 The engine draws many worlds and asks here what each of its moves is worth in each of them, as a
 chance to win from 0 to 1. Two judgements are blended:
 
-- The policy goes on for some plies for both sides, each by what it knows of the other, and what is
-  reached then is valued. Nobody uses what he cannot know, so no plan is counted that needs it.
-- A search with open pieces looks a few plies ahead. It sees threats that the policy walks into.
+- A tree of what was seen to follow the move is walked down (`tree`), the policy goes on from there
+  for both sides, each by what it knows of the other, and what is reached then is valued. Nobody
+  uses what he cannot know, so no plan is counted that needs it.
+- A search with open pieces looks a few plies ahead. It sees threats that the others walk into.
 
 In these kernels the own side is side 0, at the bottom.
 """
 
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -49,9 +51,21 @@ from junqi.kernels.search import (
     search,
 )
 from junqi.kernels.tables import BOARD, STEP_POINTS
+from junqi.kernels.tree import (
+    LONGEST_PATH,
+    best_child,
+    child_of,
+    count_visit,
+    key_of,
+    move_of,
+    outcome_of,
+)
 from junqi.kernels.value import COUNTS, Net, chance_of, net_value, read_position
 from junqi.kernels.worlds import put_world
 from junqi.pieces import EMPTY, FLAG, MARSHAL
+
+# No chance that has yet to come true is larger: a flag that can be taken is taken.
+ALMOST_CERTAIN = 0.9999
 
 _S1024 = np.uint64(1024)
 _LOW = np.uint8(STRONGER_THAN)
@@ -88,7 +102,11 @@ class Judgement(NamedTuple):
     """``int32[2, 2, 2048]``, what the search counts; see `weights.SearchTables`."""
     quiet_most: int
     horizon: int
-    """Plies that the policy plays."""
+    """Plies that the policy plays after the tree, before the position is valued."""
+    widen: float
+    """A node with n visits has up to this times the root of n children; 0 for no tree."""
+    explore: float
+    """See `tree.best_child`."""
     depth: int
     """Plies of the search, the move itself among them; 0 for none."""
     trust: float
@@ -104,11 +122,10 @@ class Desk(NamedTuple):
 
     board: NDArray[np.uint8]
     known: NDArray[np.uint8]
-    world_board: NDArray[np.uint8]
-    world_known: NDArray[np.uint8]
     sets: NDArray[np.uint64]
     places: NDArray[np.int64]
     counts: NDArray[np.float32]
+    path: NDArray[np.int64]
     stack: Stack
     nodes: NDArray[np.int64]
 
@@ -118,13 +135,32 @@ def new_desk() -> Desk:
     return Desk(
         board=np.zeros(64, np.uint8),
         known=np.zeros(64, np.uint8),
-        world_board=np.zeros(64, np.uint8),
-        world_known=np.zeros(64, np.uint8),
         sets=np.zeros(32, np.uint64),
         places=np.zeros(64, np.int64),
         counts=np.zeros(COUNTS, np.float32),
+        path=np.zeros(LONGEST_PATH, np.int64),
         stack=new_stack(),
         nodes=np.zeros(16, np.int64),
+    )
+
+
+class Worlds(NamedTuple):
+    """Worlds laid out on boards, one a row."""
+
+    boards: NDArray[np.uint8]
+    """``uint8[n, 64]``."""
+    known: NDArray[np.uint8]
+    """``uint8[n, 64]``, see `knowledge`."""
+    words: NDArray[np.uint64]
+    """``uint64[n, 2]``: what of the enemy can move, and his engineers among it."""
+
+
+def new_worlds(count: int) -> Worlds:
+    """Room for so many."""
+    return Worlds(
+        np.empty((count, 64), np.uint8),
+        np.empty((count, 64), np.uint8),
+        np.empty((count, 2), np.uint64),
     )
 
 
@@ -136,7 +172,154 @@ def _told(known, side, number):
 
 
 @njit
-def play_out(
+def lay_out(root, kinds, worlds_out):
+    """Lay worlds out: the boards, and what each side knows on them.
+
+    Args:
+        kinds: ``int8[n, 25]``, of the enemy's slots.
+    """
+    for number in range(kinds.shape[0]):
+        board, known = worlds_out.boards[number], worlds_out.known[number]
+        board[:] = root.board
+        known[:] = root.known
+        mobile, engineers = put_world(kinds[number], root.where, 1, board)
+        worlds_out.words[number, 0], worlds_out.words[number, 1] = mobile, engineers
+        for index in range(root.beaten.shape[0]):
+            point = root.beaten[index, 0]
+            kind = np.uint8(kinds[number, root.beaten[index, 1]])
+            bound = known[point] & _LOW
+            if bound != IS_ENGINEER and kind <= MARSHAL and kind > bound:
+                known[point] = (known[point] & _HIGH) | kind
+
+
+@njit
+def _at_once(root, defender):
+    """The chance after a move that ends the game, -1 after any other."""
+    if defender == FLAG:
+        return 1.0
+    if defender == EMPTY and root.quiet + 1 >= root.steps:
+        return 0.0
+    return -1.0
+
+
+@njit
+def look_ahead(root, judgement, worlds, moves, desk, chances_out):
+    """What the search with open pieces says of each move in each world.
+
+    Args:
+        worlds: a `Worlds`.
+        moves: ``uint8[m, 2]``, origin and target.
+        chances_out: ``float32[n, m]``.
+    """
+    own, mobile, engineers, enemy = root.words[0], root.words[1], root.words[2], root.words[3]
+    board, depth = desk.board, judgement.depth - 1
+    words, numbers = desk.stack.words[depth], desk.stack.numbers[depth]
+    for number in range(chances_out.shape[0]):
+        world = worlds.boards[number]
+        worth = judgement.worths[flag_number(world, 0), flag_number(world, 1)]
+        score = score_board(world, own, enemy, 0, worth)
+        best = -WIN
+        for index in range(moves.shape[0]):
+            origin, target = np.uint64(moves[index, 0]), np.uint64(moves[index, 1])
+            chance = _at_once(root, world[target])
+            if chance >= 0.0:
+                chances_out[number, index] = chance
+                best = WIN if chance > 0.0 else best
+                continue
+            board[:] = world
+            gain = move_gain(board, origin, target, 0, worth)
+            o, m, g, eo, em, eg = settle(
+                board,
+                origin,
+                target,
+                own,
+                mobile,
+                engineers,
+                enemy,
+                worlds.words[number, 0],
+                worlds.words[number, 1],
+            )
+            words[OWN], words[MOBILE], words[ENGINEERS] = eo, em, eg
+            words[ENEMY], words[ENEMY_MOBILE], words[ENEMY_ENGINEERS] = o, m, g
+            numbers[SCORE] = -(score + gain)
+            numbers[LEFT] = root.steps - (root.quiet + 1 if world[target] == EMPTY else 0)
+            numbers[ALPHA] = -WIN - DEEPEST
+            numbers[BETA] = judgement.margin - best
+            found = -search(
+                depth,
+                1,
+                board,
+                worth,
+                judgement.quiet_most,
+                root.steps,
+                desk.stack,
+                desk.nodes,
+            )
+            best = max(best, found)
+            found = max(found, best - judgement.margin)
+            chance = chance_of(found / judgement.scale)
+            chances_out[number, index] = min(chance, ALMOST_CERTAIN)
+
+
+@njit
+def play_on(root, judgement, worlds, origin, target, seed, tree, desk, chances_out):
+    """What comes of one move in each world by the tree and the policy.
+
+    Args:
+        seed: of the policy's choices; the same for all moves in a world, so that they can be
+            compared.
+        tree: what has been seen to follow the move; it grows.
+        chances_out: ``float32[n]``.
+    """
+    own, mobile, engineers, enemy = root.words[0], root.words[1], root.words[2], root.words[3]
+    board, known = desk.board, desk.known
+    for number in range(chances_out.shape[0]):
+        board[:] = worlds.boards[number]
+        known[:] = worlds.known[number]
+        defender = board[target]
+        chance = _at_once(root, defender)
+        if chance < 0.0:
+            outcome = outcome_of(board, origin, target)
+            own_marshal, enemy_marshal = learn(board, known, origin, target, own, enemy)
+            o, m, g, eo, em, eg = settle(
+                board,
+                origin,
+                target,
+                own,
+                mobile,
+                engineers,
+                enemy,
+                worlds.words[number, 0],
+                worlds.words[number, 1],
+            )
+            if own_marshal:
+                tell_flag(board, known, 0)
+            if enemy_marshal:
+                tell_flag(board, known, 1)
+            chance = _play_out(
+                board,
+                known,
+                eo,
+                em,
+                eg,
+                o,
+                m,
+                g,
+                1,
+                root.quiet + 1 if defender == EMPTY else 0,
+                root.steps,
+                judgement,
+                random_state(np.uint64(seed) + np.uint64(number)),
+                tree,
+                outcome,
+                desk,
+            )
+            chance = min(chance, ALMOST_CERTAIN)
+        chances_out[number] = chance
+
+
+@njit
+def _play_out(
     board,
     known,
     own,
@@ -150,11 +333,11 @@ def play_out(
     steps,
     judgement,
     state,
-    sets,
-    places,
-    counts,
+    tree,
+    node,
+    desk,
 ):
-    """The chance of side 0 after some plies of the policy; `side` is to move, the sets are his."""
+    """The chance of side 0 some plies later; `side` is to move, the sets are his."""
     number = flag_number(board, side)
     enemy_number = flag_number(board, 1 - side)
     near_flag = STEP_POINTS[HEADQUARTERS[side, number]]
@@ -163,35 +346,78 @@ def play_out(
     enemy_told = _told(known, side, number)
     at = np.uint64(side * 6 + number * 3 + told) * _S1024
     enemy_at = np.uint64((1 - side) * 6 + enemy_number * 3 + enemy_told) * _S1024
-    for _ in range(judgement.horizon):
+    sets, path = desk.sets, desk.path
+    path[0] = node
+    length = 1
+    is_inside = judgement.widen > 0.0
+    left = judgement.horizon
+    chance = -1.0
+    origin = target = U0
+    while True:
         empty = BOARD & ~(own | enemy)
         allowed = allowed_targets(enemy, empty)
         total = count_moves(mobile, engineers, allowed, empty, sets)
         if total == U0:
             winner, _ = without_move(own, empty, enemy_mobile, enemy_engineers, side)
-            return 0.5 if winner < 0 else 1.0 - winner
+            chance = 0.5 if winner < 0 else 1.0 - winner
+            break
         if quiet >= steps:
-            return 1.0 * side
-        state = advance(state)
-        origin, target = policy_move(
-            board,
-            known,
-            own,
-            enemy,
-            total,
-            sets,
-            near_flag,
-            quiet,
-            steps - quiet,
-            scramble(state),
-            judgement.gain,
-            judgement.place,
-            at,
-            judgement.limits,
-        )
+            chance = 1.0 * side
+            break
+        if is_inside and (tree.visits[node] == 0 or length + 2 > LONGEST_PATH):
+            is_inside = False
+        if not is_inside and left == 0:
+            break
+        chosen = 0
+        wants_more = True
+        if is_inside:
+            chosen, count = best_child(
+                tree, node, side, board, own, mobile, total, sets, judgement.explore
+            )
+            wants_more = chosen == 0 or count < judgement.widen * sqrt(tree.visits[node])
+        if wants_more:
+            state = advance(state)
+            origin, target = policy_move(
+                board,
+                known,
+                own,
+                enemy,
+                total,
+                sets,
+                near_flag,
+                quiet,
+                steps - quiet,
+                scramble(state),
+                judgement.gain,
+                judgement.place,
+                at,
+                judgement.limits,
+            )
+            if is_inside:
+                seen = 0 if side == 0 else outcome_of(board, origin, target)
+                child = child_of(tree, node, key_of(origin, target, seen))
+                if chosen == 0 or tree.visits[child] == 0:
+                    chosen = child
+        if chosen:
+            origin, target = move_of(tree.keys[chosen])
         defender = np.uint64(board[target])
+        if is_inside:
+            node = chosen
+            path[length] = node
+            length += 1
+            if side == 0 and defender != U0 and node:
+                node = child_of(tree, node, key_of(U0, U0, outcome_of(board, origin, target)))
+                path[length] = node
+                length += 1
+            if node == 0:  # the tree is full
+                is_inside = False
+                while path[length - 1] == 0 and length > 1:
+                    length -= 1
+        else:
+            left -= 1
         if defender == U_FLAG:
-            return 1.0 - side
+            chance = 1.0 - side
+            break
         own_marshal, enemy_marshal = learn(board, known, origin, target, own, enemy)
         own, mobile, engineers, enemy, enemy_mobile, enemy_engineers = settle(
             board, origin, target, own, mobile, engineers, enemy, enemy_mobile, enemy_engineers
@@ -207,109 +433,12 @@ def play_out(
         near_flag, enemy_near_flag = enemy_near_flag, near_flag
         at, enemy_at = enemy_at, at
         side = 1 - side
-    found = read_position(board, known, own, enemy, side, quiet, steps, places, counts)
-    chance = chance_of(net_value(judgement.net, places, found, counts))
-    return chance if side == 0 else 1.0 - chance
-
-
-@njit
-def set_up(root, world, board_out, known_out):
-    """Lay a world out: the board, and what each side knows in it; returns the enemy's sets."""
-    board_out[:] = root.board
-    known_out[:] = root.known
-    mobile, engineers = put_world(world, root.where, 1, board_out)
-    for index in range(root.beaten.shape[0]):
-        point = root.beaten[index, 0]
-        kind = np.uint8(world[root.beaten[index, 1]])
-        bound = known_out[point] & _LOW
-        if bound != IS_ENGINEER and kind <= MARSHAL and kind > bound:
-            known_out[point] = (known_out[point] & _HIGH) | kind
-    return mobile, engineers
-
-
-@njit
-def think(root, judgement, worlds, moves, seed, desk, values_out):
-    """What each move is worth in each world, into ``float32[worlds, moves]``.
-
-    Args:
-        worlds: ``int8[n, 25]``, kinds of the enemy's slots.
-        moves: ``uint8[m, 2]``, origin and target.
-        seed: of the policy's choices; the same for all moves in a world, so that they can be
-            compared.
-    """
-    own, mobile, engineers, enemy = root.words[0], root.words[1], root.words[2], root.words[3]
-    board, known = desk.board, desk.known
-    for number in range(worlds.shape[0]):
-        state = random_state(np.uint64(seed) + np.uint64(number))
-        enemy_mobile, enemy_engineers = set_up(
-            root, worlds[number], desk.world_board, desk.world_known
+    if chance < 0.0:
+        found = read_position(
+            board, known, own, enemy, side, quiet, steps, desk.places, desk.counts
         )
-        worth = judgement.worths[flag_number(desk.world_board, 0), flag_number(desk.world_board, 1)]
-        score = score_board(desk.world_board, own, enemy, 0, worth)
-        best = -WIN
-        for index in range(moves.shape[0]):
-            origin, target = np.uint64(moves[index, 0]), np.uint64(moves[index, 1])
-            defender = desk.world_board[target]
-            if defender == FLAG:
-                values_out[number, index] = 1.0
-                best = WIN
-                continue
-            if defender == EMPTY and root.quiet + 1 >= root.steps:
-                values_out[number, index] = 0.0
-                continue
-            board[:] = desk.world_board
-            known[:] = desk.world_known
-            gain = move_gain(board, origin, target, 0, worth)
-            own_marshal, enemy_marshal = learn(board, known, origin, target, own, enemy)
-            o, m, g, eo, em, eg = settle(
-                board, origin, target, own, mobile, engineers, enemy, enemy_mobile, enemy_engineers
-            )
-            if own_marshal:
-                tell_flag(board, known, 0)
-            if enemy_marshal:
-                tell_flag(board, known, 1)
-            quiet = root.quiet + 1 if defender == EMPTY else 0
-            value = 0.0
-            if judgement.depth > 1 and judgement.trust > 0.0:
-                words = desk.stack.words[judgement.depth - 1]
-                numbers = desk.stack.numbers[judgement.depth - 1]
-                words[OWN], words[MOBILE], words[ENGINEERS] = eo, em, eg
-                words[ENEMY], words[ENEMY_MOBILE], words[ENEMY_ENGINEERS] = o, m, g
-                numbers[SCORE] = -(score + gain)
-                numbers[LEFT] = root.steps - quiet
-                numbers[ALPHA] = -WIN - DEEPEST
-                numbers[BETA] = judgement.margin - best
-                found = -search(
-                    judgement.depth - 1,
-                    1,
-                    board,
-                    worth,
-                    judgement.quiet_most,
-                    root.steps,
-                    desk.stack,
-                    desk.nodes,
-                )
-                best = max(best, found)
-                found = max(found, best - judgement.margin)
-                value = judgement.trust * chance_of(found / judgement.scale)
-            if judgement.trust < 1.0:
-                chance = play_out(
-                    board,
-                    known,
-                    eo,
-                    em,
-                    eg,
-                    o,
-                    m,
-                    g,
-                    1,
-                    quiet,
-                    root.steps,
-                    judgement,
-                    state,
-                    desk.sets,
-                    desk.places,
-                    desk.counts,
-                )
-                value += (1.0 - judgement.trust) * chance
-            values_out[number, index] = value
+        chance = chance_of(net_value(judgement.net, desk.places, found, desk.counts))
+        if side == 1:
+            chance = 1.0 - chance
+    count_visit(tree, path, length, chance)
+    return chance
