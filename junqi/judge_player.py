@@ -63,6 +63,7 @@ class Knowledge:
         """The messages that have been taken in."""
         self.flag_told = 0
         """1 or 2 for the headquarters in which the enemy's flag is known to be, or 0."""
+        self._layout = view.layout
         self._kinds = dict(zip(LAYOUT_POINTS, parse_layout(view.layout).tolist(), strict=True))
         self._board = np.zeros(64, np.uint8)
         self._occupied = [_word(LAYOUT_POINTS), _word(POINTS - 1 - p for p in LAYOUT_POINTS)]
@@ -74,7 +75,12 @@ class Knowledge:
     def is_before(self, view: View) -> bool:
         """Whether a view is of the same game, at the same ply or later."""
         taken = len(self.plies)
-        return taken <= len(view.plies) and (taken == 0 or self.plies[-1] is view.plies[taken - 1])
+        # Before its first ply a game is told by its layout alone.
+        return (
+            view.layout == self._layout
+            and taken <= len(view.plies)
+            and (taken == 0 or self.plies[-1] is view.plies[taken - 1])
+        )
 
     def follow(self, view: View) -> None:
         """Take in the messages that are new in a view."""

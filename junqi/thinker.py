@@ -72,6 +72,7 @@ class ThinkWeights:
     widen: float = 1.0
     explore: float = 0.15
     depth: int = 3
+    is_wary: bool = True
     trust: float = 0.5
     margin: int = 300
 
@@ -319,6 +320,7 @@ def judgement_of(weights: ThinkWeights) -> Judgement:
         weights.widen,
         weights.explore,
         weights.depth,
+        weights.is_wary,
         weights.trust,
         float(SCALE),
         weights.margin,

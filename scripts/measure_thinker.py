@@ -53,8 +53,12 @@ class Thinking:
         values = dict(word.split("=") for word in changes.split())
         self._seconds = float(values.pop("seconds", plan.seconds))
         worlds = int(values.pop("worlds", plan.worlds or 0)) or None
-        kinds = {name: type(getattr(ThinkWeights(), name)) for name in values}
-        weights = ThinkWeights(**{name: kinds[name](value) for name, value in values.items()})
+        weights = ThinkWeights(
+            **{
+                name: type(getattr(ThinkWeights(), name))(float(value))
+                for name, value in values.items()
+            }
+        )
         self._thinker = Thinker(1, plan.seed, effort=worlds, weights=weights)
 
     def layout(self, is_first: bool, rules: Rules) -> str:
@@ -107,7 +111,7 @@ def main() -> None:
     ours = options.ours.read_text().split() if options.ours else theirs
 
     def draw(layouts: Sequence[str]) -> str:
-        layout = layouts[random.integers(len(layouts))]
+        layout = layouts[int(random.integers(len(layouts)))]
         return letters(mirror_layout(parse_layout(layout))) if random.random() < 0.5 else layout
 
     plans = [

@@ -125,6 +125,16 @@ def test_a_view_of_another_game_is_read_from_its_beginning() -> None:
     assert (player._knowledge.scratch.known == fresh.scratch.known).all()
 
 
+def test_a_game_without_plies_is_not_the_beginning_of_one_with_another_layout() -> None:
+    first, second = layouts_of(1)
+    views = [
+        view[RED] for view in views_of((first, second), play_game(first, second, 1, POLICY)[0])
+    ]
+    empty = Knowledge(View.start(RED, format_layout(second)))
+    assert not empty.is_before(views[4])
+    assert Knowledge(views[0]).is_before(views[4])
+
+
 @pytest.mark.parametrize("name", ["random", "policy", "search:2x2"])
 def test_layouts_and_moves_are_legal_and_come_from_the_seed(name) -> None:
     layouts = [make_decider(name, seed).layout(True, Rules()) for seed in (1, 1, 2)]

@@ -97,7 +97,11 @@ def score(position: Position, worth: np.ndarray) -> int:
 
 
 def search_value(
-    position: Position, depth: int, window: tuple[int, int] = (-WIN - DEEPEST, WIN + DEEPEST)
+    position: Position,
+    depth: int,
+    window: tuple[int, int] = (-WIN - DEEPEST, WIN + DEEPEST),
+    *,
+    is_wary: bool = False,
 ) -> int:
     """The kernels' value of a position with everything known."""
     stack, board, worth = new_stack(), board_of(position), worth_of(position)
@@ -109,7 +113,7 @@ def search_value(
     numbers[LEFT] = STEPS - position.quiet_plies
     numbers[ALPHA], numbers[BETA] = window
     nodes = np.zeros(1, np.int64)
-    value = search(depth, side, board, worth, LIMITS["quiet_most"], STEPS, stack, nodes)
+    value = search(depth, side, board, worth, LIMITS["quiet_most"], STEPS, is_wary, stack, nodes)
     assert (board == board_of(position)).all()
     return int(value)
 
@@ -327,6 +331,26 @@ def test_the_last_ply_is_valued_without_being_made(at: At) -> None:
     assert value == 100 + minimax(position, 1, worth) - score(position, worth)
     assert nodes[0] == len(legal_moves(position))
     assert (board == board_of(position)).all()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        ("lL1 aJ1 EK1 LA1 GA4", "even"),  # the attacker can be taken
+        ("lL1 kJ1 EK1 LA1 GA4", "even"),  # or blown up
+        ("lL1 fJ1 EK1 LA1 GA4", "lost"),  # not by a weaker piece
+        ("lL1 aG0 EK1 LA1 GA4", "lost"),  # nor from afar
+        ("lL1 aJ1 EK1 FL0 LA1 GA4", "lost"),  # and one of two is not enough
+        ("lL1 fJ1 aB1 EK1 LA1 GA4", "won"),  # unless the enemy's flag falls first
+        ("lL1 fG0 EJ1 LA1 GA4", "even"),  # nobody is next to the flag yet
+        ("lL1 fJ0 JK1 LA1 GA4", "even"),  # a mine takes nothing
+    ],
+)
+def test_a_wary_search_sees_who_takes_the_flag_next(at: At, pieces: str, expected: str) -> None:
+    position = at(pieces)
+    for depth, is_wary in ((1, True), (2, False)):  # the latter sees it by making the ply
+        found = told(search_value(position, depth, is_wary=is_wary))
+        assert (found if isinstance(found, str) else "even") == expected
 
 
 # Choices

@@ -1,6 +1,6 @@
 """The engine's search: what it counts, how it races moves, and that it sees what is plain."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from random import Random
@@ -26,13 +26,15 @@ from junqi.kernels.tree import (
     move_of,
     new_tree,
 )
-from junqi.kernels.value import COUNTS, net_value, read_position
+from junqi.kernels.value import COUNTS, net_value, raid_distance, read_position
 from junqi.layout import format_layout, mirror_layout, random_layouts
 from junqi.learned import learned_net, learned_worths
 from junqi.pieces import BLACK, FLAG, MARSHAL, RED
 from junqi.rules import Move, Position, Rules, legal_moves, outcome, play
 from junqi.thinker import Race, Thinker
 from junqi.view import View
+
+At = Callable[..., Position]
 
 
 def views_of_games(seed: int, games: int) -> Iterator[View]:
@@ -238,6 +240,29 @@ def value(position: Position) -> float:
         counts,
     )
     return float(net_value(learned_net(), places, found, counts))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "moves"),
+    [
+        ("lL1 EK1 LA1", 1),
+        ("lL1 EJ1 LA1", 2),
+        ("lL1 EG0 LA1", 3),  # down the rail to K0, K1 or L0, the flag
+        ("lL1 gK1 EJ1 LA1", 2),  # what it beats is in nobody's way
+        ("lL1 dK1 EJ1 LA1", 3),  # round what it does not: K0, L0
+        ("lL1 jK1 gL0 gL2 IJ1 LA1", 2),  # an engineer digs mines
+        ("lL1 jK1 jL0 jL2 EJ1 LA1", 5),
+        ("lL1 JK1 LA1", 5),  # a mine goes nowhere
+        ("lL1 EL3 LA1", 5),  # nor does what is in a headquarters
+    ],
+)
+def test_the_way_to_a_flag_is_counted_in_moves(at: At, pieces: str, moves: int) -> None:
+    position = at(pieces)
+    own, _, _, enemy, _, _ = words_of(position)
+    flag = position.find(RED, FLAG)
+    assert flag is not None
+    found = raid_distance(board_of(position), enemy, own, np.uint64(flag))
+    assert found == moves
 
 
 def test_a_position_is_worth_the_same_turned_round_and_mirrored() -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from junqi.kernels.bits import U0, U1, advance, first, scramble
 from junqi.kernels.jit import njit
-from junqi.kernels.knowledge import flag_number
+from junqi.kernels.knowledge import HEADQUARTERS, flag_number
 from junqi.kernels.moves import (
     MOST_MOVES,
     allowed_targets,
@@ -22,7 +22,7 @@ from junqi.kernels.moves import (
     origin_of,
 )
 from junqi.kernels.playout import U16, settle
-from junqi.kernels.tables import BOARD, GONE, RAIL, STAYS
+from junqi.kernels.tables import BOARD, GONE, RAIL, STAYS, STEP_POINTS
 from junqi.kernels.worlds import MIXING, SLOTS, mend_world, mix_world, put_world
 from junqi.pieces import BOMB, EMPTY, ENGINEER, FLAG, KIND_OF, MINE
 
@@ -66,6 +66,12 @@ _U1024 = np.uint64(1024)
 
 
 @njit
+def near_flag(board, side):
+    """The points next to a side's flag."""
+    return STEP_POINTS[HEADQUARTERS[side, flag_number(board, side)]]
+
+
+@njit
 def move_gain(board, origin, target, side, worth):
     """What a move adds to the mover's score; the flag apart."""
     attacker = np.uint64(board[origin])
@@ -81,6 +87,48 @@ def move_gain(board, origin, target, side, worth):
     if GONE[meeting]:
         gain += worth[(_U1024 - base) + defender * _U64 + target]
     return gain
+
+
+@njit
+def save_flag(board, own, mobile, engineers, enemy, attackers, side, score, worth, nodes):
+    """What `best_reply` says where enemy pieces, the attackers, could take the own flag next.
+
+    An attacker stands next to the flag, so nothing can be put between: it must go, and be the only
+    one. Or else the enemy's flag is taken first.
+    """
+    empty = BOARD & ~(own | enemy)
+    allowed = allowed_targets(enemy, empty)
+    best = -WIN
+    is_one = attackers & (attackers - U1) == U0
+    direction = U0
+    for targets in move_sets(mobile, engineers, allowed, empty):
+        targets &= enemy
+        while targets:
+            target = first(targets)
+            targets &= targets - U1
+            nodes[0] += 1
+            if board[target] == FLAG:
+                return WIN
+            origin = origin_of(direction, target, own)
+            meeting = np.uint64(board[origin]) * U16 + np.uint64(board[target])
+            if is_one and (attackers >> target) & U1 and GONE[meeting]:
+                best = max(best, score + move_gain(board, origin, target, side, worth))
+        direction += U1
+    on_rail = engineers & RAIL
+    while on_rail:
+        origin = first(on_rail)
+        on_rail &= on_rail - U1
+        targets = engineer_targets(origin, allowed, empty) & enemy
+        while targets:
+            target = first(targets)
+            targets &= targets - U1
+            nodes[0] += 1
+            if board[target] == FLAG:
+                return WIN
+            meeting = np.uint64(board[origin]) * U16 + np.uint64(board[target])
+            if is_one and (attackers >> target) & U1 and GONE[meeting]:
+                best = max(best, score + move_gain(board, origin, target, side, worth))
+    return best
 
 
 @njit
@@ -188,15 +236,33 @@ def _open(depth, board, side, worth, words, numbers, moves, keys):
 
 
 @njit
-def search(depth, side, board, worth, quiet_most, steps, stack, nodes):
+def search(depth, side, board, worth, quiet_most, steps, is_wary, stack, nodes):
     """Negamax with alpha-beta, the value of the position in the stack's frame `depth`.
 
     The caller fills that frame: the six sets, and SCORE, LEFT, ALPHA and BETA among the numbers.
     A frame belongs to a remaining depth; frames below it are overwritten, the board is not. (A
     stack of our own, since numba cannot load a function that calls itself from its cache.)
+
+    Args:
+        is_wary: whether a flag that could be taken in the ply after the last one is seen.
     """
     words, numbers, moves, keys = stack.words, stack.numbers, stack.moves, stack.keys
     if depth <= 1:
+        if is_wary:
+            attackers = words[1, ENEMY_MOBILE] & near_flag(board, side)
+            if attackers:
+                return save_flag(
+                    board,
+                    words[1, OWN],
+                    words[1, MOBILE],
+                    words[1, ENGINEERS],
+                    words[1, ENEMY],
+                    attackers,
+                    side,
+                    numbers[1, SCORE],
+                    worth,
+                    nodes,
+                )
         return best_reply(
             board,
             words[1, OWN],
@@ -259,21 +325,38 @@ def search(depth, side, board, worth, quiet_most, steps, stack, nodes):
         beta = -max(numbers[depth, ALPHA], best)
         left = left - 1 if defender == EMPTY else steps
         if child == 1:
-            value = best_reply(
-                board,
-                enemy,
-                enemy_mobile,
-                enemy_engineers,
-                own,
-                1 - side,
-                alpha,
-                beta,
-                score,
-                left,
-                worth,
-                quiet_most,
-                nodes,
-            )
+            attackers = U0
+            if is_wary:
+                attackers = mobile & near_flag(board, 1 - side)
+            if attackers:
+                value = save_flag(
+                    board,
+                    enemy,
+                    enemy_mobile,
+                    enemy_engineers,
+                    own,
+                    attackers,
+                    1 - side,
+                    score,
+                    worth,
+                    nodes,
+                )
+            else:
+                value = best_reply(
+                    board,
+                    enemy,
+                    enemy_mobile,
+                    enemy_engineers,
+                    own,
+                    1 - side,
+                    alpha,
+                    beta,
+                    score,
+                    left,
+                    worth,
+                    quiet_most,
+                    nodes,
+                )
             _close(depth, -value, board, numbers, moves)
             continue
         words[child, OWN] = enemy
@@ -437,7 +520,15 @@ def search_move(
                     numbers[ALPHA] = -WIN - DEEPEST
                     numbers[BETA] = margin - best
                     value = -search(
-                        depth - 1, 1 - side, world_board, worth, quiet_most, steps, stack, nodes
+                        depth - 1,
+                        1 - side,
+                        world_board,
+                        worth,
+                        quiet_most,
+                        steps,
+                        False,
+                        stack,
+                        nodes,
                     )
                 world_board[origin] = attacker
                 world_board[target] = defender

@@ -109,6 +109,8 @@ class Judgement(NamedTuple):
     """See `tree.best_child`."""
     depth: int
     """Plies of the search, the move itself among them; 0 for none."""
+    is_wary: bool
+    """Whether the search looks at its end who could take a flag next."""
     trust: float
     """The weight of the search, from 0 to 1."""
     scale: float
@@ -252,6 +254,7 @@ def look_ahead(root, judgement, worlds, moves, desk, chances_out):
                 worth,
                 judgement.quiet_most,
                 root.steps,
+                judgement.is_wary,
                 desk.stack,
                 desk.nodes,
             )

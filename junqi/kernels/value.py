@@ -3,7 +3,8 @@
 A position is seen from the side to move: turned so that its pieces are at the bottom, and mirrored
 so that its flag is on the left. Its value is the sum of one number for each piece (by owner, kind,
 point and the enemy flag's headquarters) and what a small net makes of a few counts: how many of
-each kind are left, how many of them the other side knows something of, who is near to a flag.
+each kind are left, how many of them the other side knows something of, who is near to a flag and
+how soon it could be taken.
 """
 
 from math import exp
@@ -21,19 +22,24 @@ from junqi.board import (
     distances,
     mirror_point,
 )
-from junqi.kernels.bits import U1, first
+from junqi.kernels.bits import U0, U1, first
 from junqi.kernels.jit import njit
-from junqi.kernels.knowledge import STRONGER_THAN, flag_number
-from junqi.pieces import FLAG, MARSHAL, MINE, RED
+from junqi.kernels.knowledge import HEADQUARTERS, STRONGER_THAN, flag_number
+from junqi.kernels.moves import move_sets
+from junqi.kernels.tables import BOARD, NOT_CAMPS, NOT_HEADQUARTERS
+from junqi.pieces import BOMB, ENGINEER, FLAG, MARSHAL, MINE, RED
 
 KIND_COUNT = FLAG
 PLACES = 2 * 2 * KIND_COUNT * POINTS
 # The counts: kinds of both sides, officers of both sides of which something is known, quiet plies,
-# and for each flag what is next to it and who is one, two or three moves away.
+# for each flag what is next to it and who is one, two or three moves away on an empty board, and
+# for each side how many moves it would take to the other's flag on this one.
 EXPOSED = 2 * KIND_COUNT
 QUIET = EXPOSED + 2 * MARSHAL
 FLAGS = QUIET + 1
-COUNTS = FLAGS + 2 * 5
+RAIDS = FLAGS + 2 * 5
+FARTHEST = 4
+COUNTS = RAIDS + 2 * FARTHEST
 HIDDEN_UNITS = 16
 
 _LOW = np.uint8(STRONGER_THAN)
@@ -58,6 +64,53 @@ FRONT = OWN_FLAG - COLUMNS
 _AWAY = np.array(distances((OWN_FLAG,), REACHED))
 _MIRROR = np.array([mirror_point(p) for p in range(POINTS)])
 _NEXT = np.array([p in NEIGHBOURS[OWN_FLAG] for p in range(POINTS)])
+
+
+@njit
+def _of_kind(board, points, kind):
+    """Those of some points on which a kind stands."""
+    found = U0
+    while points:
+        point = first(points)
+        points &= points - U1
+        if board[point] == kind:
+            found |= U1 << point
+    return found
+
+
+@njit
+def raid_distance(board, raiders, victims, flag):
+    """Moves that the fastest raider needs to take a flag while nobody else moves.
+
+    A raider goes where it can and takes what it beats. Engineers are taken to go straight.
+
+    Returns `FARTHEST` + 1 if it takes more than that.
+    """
+    empty = BOARD & ~(raiders | victims)
+    goal = U1 << flag
+    best = FARTHEST + 1
+    beaten = goal
+    raiders &= NOT_HEADQUARTERS
+    for kind in range(ENGINEER, BOMB + 1):
+        frontier = _of_kind(board, raiders, kind)
+        takes = beaten
+        if kind == ENGINEER:
+            takes = goal | _of_kind(board, victims, MINE)
+        elif kind == BOMB:
+            takes = goal
+        allowed = empty | (takes & NOT_CAMPS)
+        reached = frontier
+        steps = 1
+        while frontier and steps < best:
+            e, s, se, sw, w, n, nw, ne = move_sets(frontier, U0, allowed, empty)
+            targets = e | s | se | sw | w | n | nw | ne
+            if targets & goal:
+                best = steps
+            frontier = targets & ~reached & NOT_HEADQUARTERS
+            reached |= frontier
+            steps += 1
+        beaten |= _of_kind(board, victims, kind)
+    return best
 
 
 @njit
@@ -108,6 +161,13 @@ def read_position(board, known, own, enemy, side, quiet, steps, places_out, coun
                 counts_out[home + 1] += 1.0
             if kind < MINE and _AWAY[at_other] <= 3 and _AWAY[at_other] > 0:
                 counts_out[near + 1 + _AWAY[at_other]] += 1.0
+    for owner in range(2):
+        raiders, victims = (own, enemy) if owner == 0 else (enemy, own)
+        other = 1 - side if owner == 0 else side
+        flag = HEADQUARTERS[other, flag_number(board, other)]
+        distance = raid_distance(board, raiders, victims, flag)
+        if distance <= FARTHEST:
+            counts_out[RAIDS + owner * FARTHEST + distance - 1] = 1.0
     return found
 
 
