@@ -9,7 +9,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 
+from book.errors import BookError
 from book.game_table import record_digest
 from book.letters import canonical_letters
 from book.schema import MIGRATION_SET, MIGRATIONS_TABLE, migrate, newest_version, read_version
@@ -79,6 +82,7 @@ def faults(connection: sqlite3.Connection) -> Iterator[str]:
         yield from _breaches(connection, table, condition, fault)
     yield from _bad_layouts(connection)
     yield from _bad_openings(connection)
+    yield from _bad_keys(connection)
     yield from _bad_games(connection)
 
 
@@ -199,6 +203,33 @@ def _bad_openings(connection: sqlite3.Connection) -> Iterator[str]:
         if reason is not None:
             more = f" and {count - 1} more" if count > 1 else ""
             yield f"openings: row {id}{more}: impossible move: {reason}"
+
+
+def _bad_keys(connection: sqlite3.Connection) -> Iterator[str]:
+    """Keys that tell what cannot be, and moves that cannot be made where the key says."""
+    # Not above: an engine that opens a book in a hurry does not check it.
+    from book.openings import read_key, why_not
+
+    rows = connection.execute(
+        "SELECT l.layout, o.key, o.id, o.ply, o.move FROM openings AS o "
+        "JOIN layouts AS l ON l.id = o.layout_id ORDER BY o.layout_id, o.key"
+    )
+    for (letters, key), group in groupby(rows, key=itemgetter(0, 1)):
+        moves = [row[2:] for row in group]
+        try:
+            board = read_key(letters, key)
+        except InvalidLayout:
+            continue  # told already
+        except BookError as error:
+            yield f"openings: row {moves[0][0]}: {error}"
+            continue
+        if board is None:
+            continue  # somebody else's keys
+        for id, ply, move in moves:
+            if impossible_move(letters, ply, move) is not None:
+                continue  # told already
+            if (reason := why_not(board, parse_move(move))) is not None:
+                yield f"openings: row {id}: impossible move: {move} at {key}: {reason}"
 
 
 def _bad_games(connection: sqlite3.Connection) -> Iterator[str]:

@@ -40,8 +40,14 @@ def book_paths(options: Sequence[str | Path] = ()) -> list[Path]:
     return [Path(word).expanduser() for word in named] or [default_path()]
 
 
-def open_book(options: Sequence[str | Path] = (), read_only: bool = False) -> "Book":
+def open_book(
+    options: Sequence[str | Path] = (), read_only: bool = False, *, wait: float = 5.0
+) -> "Book":
     """Open the first of the books to use; the default book is made if it is not there.
+
+    Args:
+        options: see `book_paths`.
+        read_only: see `Book.open`, also of the seconds to wait.
 
     Raises:
         BookError: if it cannot be opened.
@@ -50,7 +56,7 @@ def open_book(options: Sequence[str | Path] = (), read_only: bool = False) -> "B
 
     path = book_paths(options)[0]
     _make_if_default(path)
-    return Book.open(path, read_only)
+    return Book.open(path, read_only, wait=wait)
 
 
 def open_layers(options: Sequence[str | Path] = ()) -> "Layers":

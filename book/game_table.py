@@ -25,6 +25,12 @@ _COLUMNS = (
     "plies", "source", "notes", "created",
 )  # fmt: skip
 
+_SELECT = """
+    SELECT g.record, g.side, l.layout, g.seen, g.played, g.opponent, g.result, g.reason, g.plies,
+        g.source, g.notes, g.created, g.id
+    FROM games AS g LEFT JOIN layouts AS l ON l.id = g.layout_id
+"""
+
 
 class GameTable(OpeningTable):
     """A book's games."""
@@ -49,13 +55,15 @@ class GameTable(OpeningTable):
         if layout is not None:
             where, values = "g.layout_id = ?", [self.layout_id(layout)]
         rows = self._rows(
-            "SELECT g.record, g.side, l.layout, g.seen, g.played, g.opponent, g.result, g.reason, "
-            "g.plies, g.source, g.notes, g.created, g.id "
-            "FROM games AS g LEFT JOIN layouts AS l ON l.id = g.layout_id "
-            f"WHERE {where} ORDER BY g.played, g.id LIMIT ? OFFSET ?",
+            f"{_SELECT} WHERE {where} ORDER BY g.played, g.id LIMIT ? OFFSET ?",
             [*values, -1 if limit is None else limit, offset],
         )
         return [Game(*row) for row in rows]
+
+    def game(self, id: int) -> Game | None:
+        """One game; None if the book does not have it."""
+        rows = self._rows(f"{_SELECT} WHERE g.id = ?", [id])
+        return Game(*rows[0]) if rows else None
 
     def remove_games(self, ids: Iterable[int]) -> int:
         """Remove games; how many there were."""

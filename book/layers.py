@@ -33,10 +33,10 @@ class Layers:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def lookup(self, layout: str, key: str) -> list[Opening]:
+    def lookup(self, layout: str, key: str, *, disabled: bool = False) -> list[Opening]:
         """The candidate moves of the first book that has some, as `Book.lookup` gives them."""
         for book in self.books:
-            if found := book.lookup(layout, key):
+            if found := book.lookup(layout, key, disabled=disabled):
                 return found
         return []
 

@@ -32,7 +32,7 @@ _INSERT = """
         run_id = excluded.run_id
 """
 # The engine asks this before every early move. It needs no more than one part of one index.
-_LOOKUP = f"{_SELECT} WHERE l.layout = ? AND o.key = ? AND o.enabled = 1"
+_LOOKUP = f"{_SELECT} WHERE l.layout = ? AND o.key = ? AND o.enabled >= ?"
 _ENABLED = 8  # the column of a row that is not a number here
 EDITABLE = ("ply", "visits", "score", "error", "weight", "enabled", "notes", "source")
 
@@ -59,16 +59,17 @@ class OpeningTable(EvidenceTables):
                 count += len(part)
         return count
 
-    def lookup(self, layout: str, key: str) -> list[Opening]:
+    def lookup(self, layout: str, key: str, *, disabled: bool = False) -> list[Opening]:
         """The enabled candidate moves where an own layout knows what the key tells.
 
         Args:
             layout: canonical letters.
+            disabled: give the disabled ones too.
 
         Returns:
             The heaviest first; none if the book has no answer.
         """
-        rows = [opening_of(row) for row in self._rows(_LOOKUP, (layout, key))]
+        rows = [opening_of(row) for row in self._rows(_LOOKUP, (layout, key, not disabled))]
         return sorted(rows, key=lambda row: (-row.weight, -row.visits, row.move))
 
     def opening(self, layout: str, key: str, move: str) -> Opening | None:
@@ -109,6 +110,12 @@ class OpeningTable(EvidenceTables):
             [*values, -1 if limit is None else limit, offset],
         )
         return [opening_of(row) for row in rows]
+
+    def openings_by_id(self, ids: Iterable[int]) -> list[Opening]:
+        """The candidate moves with these numbers, as far as there are such."""
+        return [
+            opening_of(row) for id in ids for row in self._rows(f"{_SELECT} WHERE o.id = ?", [id])
+        ]
 
     def set_openings(self, ids: Iterable[int], **fields: Any) -> int:
         """Change fields of candidate moves, like ``enabled=False`` or ``weight=0.5``."""

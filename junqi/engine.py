@@ -10,6 +10,7 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -246,6 +247,16 @@ class Engine:
         decision = Decision(move, source, self._now() - started, thought)
         self._watch(view, decision)
         return decision
+
+    def stop(self) -> None:
+        """Have a search under way answer at once with what it has found; from any thread."""
+        search = self._search
+        if search is None or not search.wait(0):
+            return
+        with suppress(JobFailed):
+            stop = getattr(search.value(0), "stop", None)
+            if stop is not None:
+                stop()
 
     def _from_book(self, view: View, moves: Sequence[Move]) -> Move | None:
         """The book's move, if it knows one that can be played."""

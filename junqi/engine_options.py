@@ -44,6 +44,9 @@ class EngineOptions:
     """Of layouts and moves; None for other ones every time."""
     effort: int | None = None
     """A fixed amount of work for each move instead of a time: the same moves on every machine."""
+    opening_loss: float | None = None
+    """The loss of winning chances up to which a stored opening move saves the search; as the book
+    has it if None."""
     log: str | None = None
     """A file that lines and notes are added to."""
 
@@ -180,6 +183,7 @@ _PARSERS: dict[str, Callable[[object], dict[str, Any]]] = {
     "threads": _number("threads", int, "an integer of at least 1", lambda n: n >= 1),
     "seed": _number("seed", int, "an integer of at least 0", lambda n: n >= 0),
     "effort": _number("effort", int, "an integer of at least 1", lambda n: n >= 1),
+    "opening-loss": _number("opening_loss", float, "a number from 0 to 1", lambda n: 0 <= n <= 1),
     "log": _text("log"),
     "encoding": _choice("encoding", ENCODINGS),
 }

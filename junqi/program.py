@@ -5,12 +5,14 @@ is imported; then the book is opened and the search loaded, in the background.
 """
 
 import os
+import secrets
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 from book.default import book_paths
@@ -21,9 +23,12 @@ from junqi.streams import Log, Notes, take_stdout
 if TYPE_CHECKING:
     from subprocess import Popen
 
+    from book.advice import Advice
     from book.layers import Layers
     from book.rows import Turn
     from junqi.engine import Thinking
+    from junqi.rules import Move
+    from junqi.view import View
 
 SETTINGS_FILE = "engine.toml"
 
@@ -36,8 +41,8 @@ Usage: junqi-engine [--version] [--help]
 Plays 军棋 by the contest protocol 1.0 on standard input and output. It takes no other arguments:
 options are read from engine.toml beside the book or in your configuration folder, and from the
 environment, which has the last word: JUNQI_BOOK, JUNQI_LAYOUT, JUNQI_NAME, JUNQI_MOVETIME,
-JUNQI_TIME_FRACTION, JUNQI_THREADS, JUNQI_SEED, JUNQI_LOG, JUNQI_ENCODING. `junqi engine --help`
-explains them; `junqi engine --warm-up` makes a machine ready.
+JUNQI_TIME_FRACTION, JUNQI_THREADS, JUNQI_SEED, JUNQI_OPENING_LOSS, JUNQI_LOG, JUNQI_ENCODING.
+`junqi engine --help` explains them; `junqi engine --warm-up` makes a machine ready.
 
 Example, one line each way:
   printf 'INFO 1.0\\nSTART 0 1800 31\\nGO 0000 0 00\\n' | junqi-engine
@@ -112,6 +117,7 @@ def _play(
     def load(options: EngineOptions, note: Callable[[str], None], seed: int) -> "Thinking":
         if opening is not None:
             opening.wait(BOOK_FIRST)  # the layout is asked for before the first move
+            import book.advice  # noqa: F401 - which there is little time for at the first move
         make_warm(note, compiling.append)
         return load_thinker(options, note, seed)
 
@@ -119,6 +125,7 @@ def _play(
         options,
         note,
         layouts=shelf.draw if shelf else None,
+        opening=StoredMoves(shelf, options) if shelf else None,
         load=load,
         watch=lambda _view, decision: note.log(f"# {decision}") if note.log else None,
     )
@@ -267,10 +274,75 @@ class Shelf:
                     self._tell(str(error))
         raise BookError("no book with a mixture can be read")
 
+    def advise(
+        self, view: "View", legal: "Sequence[Move]", most_loss: float, lots: Random
+    ) -> "Advice | None":
+        """The stored move of the first book that has one which is good enough."""
+        from functools import partial
+
+        from book.advice import advise
+        from book.errors import BookError
+        from book.openings import spot_of
+
+        self.open()
+        spot = spot_of(view)
+        for path in self._paths:
+            if path in self._opened:
+                lookup = partial(self._opened[path].lookup, disabled=True)
+                try:
+                    if (advice := advise(spot, lookup, legal, most_loss, lots)) is not None:
+                        return advice
+                except BookError as error:
+                    self._tell(str(error))
+        return None
+
     def _tell(self, text: str) -> None:
         if text not in self._told:
             self._told.add(text)
             self._note(text)
+
+
+class StoredMoves:
+    """Opening moves from the books, as the engine asks for them; an `engine.Opening`.
+
+    A stored move is taken if it loses no more than is put up with, or than a search in the time at
+    hand would err itself.
+    """
+
+    def __init__(self, shelf: Shelf, options: EngineOptions) -> None:
+        self._shelf = shelf
+        self._options = options
+        self._seed = secrets.randbits(63) if options.seed is None else options.seed
+        self._games = 0
+        self._plies = sys.maxsize
+        self.last: Advice | None = None
+        """The last answer."""
+
+    def __call__(self, view: "View") -> "Move | None":
+        """A stored move, if there is one that is good enough."""
+        # A game that goes back to an earlier ply is a new one.
+        self._games += len(view.plies) <= self._plies
+        self._plies = len(view.plies)
+        # Other games draw other lots, or an opponent could play a won one once more.
+        lots = Random(f"opening {self._seed} {self._games} {self._plies}")
+        self.last = self._shelf.advise(view, view.legal_moves(), self._limit(view), lots)
+        return None if self.last is None else self.last.move
+
+    def _limit(self, view: "View") -> float:
+        """The loss up to which a stored move is better than a search."""
+        from book.advice import MOST_LOSS, loss_limit, worlds_in
+        from junqi.clock import Clock
+
+        options = self._options
+        if options.effort is not None:
+            worlds = float(options.effort)
+        else:
+            clock = Clock(options.movetime, options.time_fraction)
+            left = view.rules.time - view.own_seconds
+            budget = clock.plan(view.rules.time, left, len(view.plies) // 2)
+            worlds = worlds_in(budget.soft, options.threads or os.cpu_count() or 1)
+        most = MOST_LOSS if options.opening_loss is None else options.opening_loss
+        return loss_limit(most, worlds)
 
 
 if __name__ == "__main__":

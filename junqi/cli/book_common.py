@@ -202,7 +202,7 @@ def select(book: "Book", words: Sequence[str]) -> "list[BookLayout]":
         BookError: if a word names none.
     """
     found: dict[str, BookLayout] = {}
-    for word in _with_stdin(words):
+    for word in with_stdin(words):
         found |= {row.layout: row for row in _rows_of(book, word)}
     return list(found.values())
 
@@ -216,7 +216,7 @@ def select_layered(layers: "Layers", words: Sequence[str]) -> "list[tuple[Book, 
     from book.errors import BookError
 
     found: dict[str, tuple[Book, BookLayout]] = {}
-    for word in _with_stdin(words):
+    for word in with_stdin(words):
         for number, book in enumerate(layers.books, start=1):
             try:
                 rows = _rows_of(book, word)
@@ -243,7 +243,7 @@ def _rows_of(book: "Book", word: str) -> "list[BookLayout]":
     return rows
 
 
-def _with_stdin(words: Sequence[str]) -> Iterator[str]:
+def with_stdin(words: Sequence[str]) -> Iterator[str]:
     """The words, with those of standard input for ``-``: the first of each line.
 
     So the output of ``junqi book list``, with or without ``--csv``, can be piped into a command.
