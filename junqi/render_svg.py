@@ -94,6 +94,7 @@ def render_svg(
     highlight: Move | None = None,
     title: str | None = None,
     rows: str = ROW_NAMES,
+    has_style: bool = True,
 ) -> str:
     """Draw a board as an SVG document, which may also be put into a page as it is.
 
@@ -104,6 +105,7 @@ def render_svg(
         highlight: a move that is drawn as an arrow.
         title: what the picture is called for those who do not see it.
         rows: the rows to draw, see `cells_of`.
+        has_style: whether `STYLE` is in it; a page may have it once for all its boards.
     """
     cells = cells_of(seat, rows)
     centres = {point: centre_of(cell, rows) for point, cell in cells.items()}
@@ -116,7 +118,7 @@ def render_svg(
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
             f' class="jq-board jq-{names}" role="img" aria-label="{title}">',
             f"<title>{title}</title>",
-            f"<style>{STYLE}</style>",
+            *([f"<style>{STYLE}</style>"] if has_style else []),
             *ground_lines(seat, rows),
             *(
                 _piece(position.pieces[p], position.owners[p], names, called[p], centre)
@@ -146,18 +148,37 @@ def ground_lines(seat: Side, rows: str) -> list[str]:
 
 
 def render_layout_svg(
-    layout: Layout, *, side: Side = RED, names: Names = "english", title: str | None = None
+    layout: Layout,
+    *,
+    side: Side = RED,
+    names: Names = "english",
+    title: str | None = None,
+    has_style: bool = True,
 ) -> str:
     """Draw a layout alone, rows G to L, as its player sees it."""
-    position = layout_on_board(layout, side)
-    title = title or f"Junqi layout of {SIDE_NAMES[side]}"
-    return render_svg(position, seat=side, names=names, title=title, rows=LAYOUT_ROWS)
+    return render_svg(
+        layout_on_board(layout, side),
+        seat=side,
+        names=names,
+        title=title or f"Junqi layout of {SIDE_NAMES[side]}",
+        rows=LAYOUT_ROWS,
+        has_style=has_style,
+    )
 
 
-def render_view_svg(view: View, *, names: Names = "english", title: str | None = None) -> str:
+def render_view_svg(
+    view: View, *, names: Names = "english", title: str | None = None, has_style: bool = True
+) -> str:
     """Draw what a player knows, from his seat, with the last move as an arrow."""
     position, last = view_on_board(view)
-    return render_svg(position, seat=view.side, names=names, highlight=last, title=title)
+    return render_svg(
+        position,
+        seat=view.side,
+        names=names,
+        highlight=last,
+        title=title,
+        has_style=has_style,
+    )
 
 
 def centre_of(cell: Cell, rows: str) -> XY:

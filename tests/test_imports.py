@@ -50,9 +50,9 @@ ROOMS = """
     match
     pairings standings tournament_file tournament crosstable
     bench
+    web
     cli
     __main__
-    web
 """
 LEVEL = {
     room: level for level, line in enumerate(ROOMS.strip().split("\n")) for room in line.split()

@@ -20,6 +20,8 @@ from junqi.cli import (
     book,
     book_curate,
     book_evaluate,
+    book_grow,
+    book_openings,
     book_transfer,
     compliance,
     duel,
@@ -33,6 +35,7 @@ from junqi.cli import (
     report,
     rules,
     tournament,
+    web,
 )
 from junqi.cli.common import UnexpectedValue
 from junqi.errors import JunqiError
@@ -115,8 +118,10 @@ duel.add_to(layout.app)
 evolve.add_to(layout.app)
 attack.add_to(layout.app)
 report.add_to(layout.app)
-for part in (book_curate, book_evaluate, book_transfer):
+for part in (book_curate, book_evaluate, book_grow, book_transfer):
     book.app.add_typer(part.app)
+book_openings.app.callback()(_help_without_command)
+book.app.add_typer(book_openings.app, name="openings", invoke_without_command=True)
 app.add_typer(replay.app)
 app.add_typer(analyse.app)
 app.add_typer(engine.app)
@@ -124,6 +129,7 @@ app.add_typer(match.app)
 app.add_typer(tournament.app)
 app.add_typer(compliance.app)
 app.add_typer(player.app)
+app.add_typer(web.app)
 app.add_typer(bench.app)
 
 
