@@ -5,6 +5,10 @@ know how good a layout is in his eyes. So his payoff between two layouts is take
 the fast judge's, plus how good he thinks the one, minus how good he thinks the other, fitted to the
 games of the finalists (`blend`). The mixture is solved over the whole archive, against all counters
 in it under both judges. Scores of finalists come from new seeds.
+
+The solution has half a say, the mixture that the search ended with the other half. After 150 rounds
+an attack scored 66 % against the finals' mixture alone, 60 % against the search's and 61 % against
+both together, which scored 70, 75 and 72 +- 3 % against people's layouts that none had met.
 """
 
 from collections import Counter
@@ -35,6 +39,8 @@ HOLDING_ERROR = 0.2
 RATING_ERROR = 0.05
 # What was foreseen of a finalist's score against the panel counts as so many games.
 FORESEEN_GAMES = 64
+# The weight of the finals' own mixture in the final one.
+SAY = 0.5
 _FINALS_STREAM = 100
 
 
@@ -90,7 +96,8 @@ def hold_finals(
     expected[members] = seen / (games + FORESEEN_GAMES)
     fast = run.archive.payoff()
     payoff = blend(fast, expected, strong, members)
-    shares = prune(mixture_of(np.concatenate([fast, payoff], axis=1), expected, settings))
+    solved = mixture_of(np.concatenate([fast, payoff], axis=1), expected, settings)
+    shares = prune(SAY * solved + (1 - SAY) * run.shares)
     played = MEETING * len(pairs) + games * len(members)
     among = payoff[np.ix_(members, members)]
     return Finals(layouts, members, strong, among, scores, shares, played)

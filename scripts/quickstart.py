@@ -51,6 +51,11 @@ COMMANDS = [
         "junqi book stats",
     ),
     (
+        "The engine with the book's layouts and opening moves against itself without the book",
+        'junqi match --first "junqi engine --movetime 0.1" '
+        '--second "junqi engine --movetime 0.1 --no-book" --games 2 --seed 1',
+    ),
+    (
         "A minute's search for layouts that nobody has a counter to, into the book",
         "junqi layout evolve --minutes 1 --seed 1",
     ),
@@ -82,7 +87,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
 
     venv = environment.ensure(verbose=options.verbose)
-    with another_book():
+    with tempfile.TemporaryDirectory() as folder, another_environment(venv, folder):
         code = show(venv)
     if code == 0:
         print(WHAT_NEXT.format(junqi=environment.tool(venv, "junqi")))
@@ -90,18 +95,20 @@ def main(arguments: list[str]) -> int:
 
 
 @contextmanager
-def another_book() -> Iterator[None]:
-    """Have the commands use a book of their own: the user's is none of our business."""
-    before = os.environ.get(BOOK_VARIABLE)
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ[BOOK_VARIABLE] = os.path.join(folder, "book.db")
-        try:
-            yield
-        finally:
-            if before is None:
-                del os.environ[BOOK_VARIABLE]
-            else:
-                os.environ[BOOK_VARIABLE] = before
+def another_environment(venv: Path, folder: str) -> Iterator[None]:
+    """Have the commands use a book of their own, and find each other as in an active .venv.
+
+    The user's own book is none of our business.
+    """
+    before = dict(os.environ)
+    programs = str(environment.tool(venv.resolve(), "junqi").parent)
+    os.environ[BOOK_VARIABLE] = os.path.join(folder, "book.db")
+    os.environ["PATH"] = os.pathsep.join([programs, os.environ.get("PATH", "")])
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def show(venv: Path) -> int:

@@ -345,6 +345,8 @@ def test_quickstart_leaves_the_users_book_alone(monkeypatch):
     def call(command):
         books.append(os.environ["JUNQI_BOOK"])
         assert Path(books[-1]).parent.is_dir()
+        programs = Path(os.environ["PATH"].split(os.pathsep)[0])
+        assert programs == environment.tool(Path("venv").resolve(), "junqi").parent
         return 0
 
     monkeypatch.setattr(environment, "call", call)

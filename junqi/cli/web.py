@@ -57,8 +57,10 @@ def web(
         bool, typer.Option("--no-browser", help="Only print the address, do not open it.")
     ] = False,
 ) -> None:
-    """Open the board in the browser: the contest console, with the clocks, records and undo.
+    """Open the board in the browser: contest console, viewer, layout studio and book.
 
+    The console is for contests without a platform, with clocks, undo and records; the viewer steps
+    through games; in the studio layouts are made and scored; the book is looked at and curated.
     The page comes from this machine and needs no network. Every move is on the disk before the
     page shows it: after a crash the game goes on where it was.
     """
