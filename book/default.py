@@ -104,10 +104,12 @@ def build_default(path: str | Path) -> None:
 
 @cache
 def default_text() -> str:
-    """The default book in the text format."""
+    """The default book in the text format; it is kept compressed, 2 MB being a lot to carry."""
+    from gzip import decompress
     from importlib.resources import files
 
-    return (files("book") / "data" / "default_book.txt").read_text(encoding="utf-8")
+    data = (files("book") / "data" / "default_book.txt.gz").read_bytes()
+    return decompress(data).decode("utf-8")
 
 
 def human_layouts() -> list[str]:

@@ -59,11 +59,11 @@ SHORTEST_THOUGHT = 0.002
 HANGING_SECONDS = 5.0
 MOST_SEARCHES = 3
 
-# Layouts for when no book can be read: people's, sound, with the flag behind mines.
+# Layouts for when no book can be read: three of the default book's.
 LAYOUTS_AT_HAND = (
-    "aibheeiggikcdghdkcjffhjlj",
-    "aidceggfbidkfgkcihjehhjlj",
-    "cigdcegkefkfaibgidjhhhjlj",
+    "afbhccikdiifkgedhgjehgjlj",
+    "bfadccikeiifkgedhgjjghjlh",
+    "cbafhkicfiidegkejghdjljhg",
 )
 
 

@@ -303,7 +303,7 @@ def test_processes_that_make_the_default_book_at_once_all_get_it(
         process.stdin.flush()
     for process in processes:
         out, err = process.communicate(timeout=60)
-        assert (out, err) == ("30\n", "")
+        assert (out, err) == ("36\n", "")
     assert text_of(path) == default_text()
     left = {file.name for file in path.parent.iterdir()}
     assert left <= {"book.db", "book.db-wal", "book.db-shm"}

@@ -487,9 +487,10 @@ def test_the_default_book_is_built_from_its_text_exactly(tmp_path: Path) -> None
     with Book.open(tmp_path / "book.db", read_only=True) as book:
         assert text_of(book) == default_text()
         assert list(book.check()) == []
-        assert len(book.mixture()) == 12
-        assert {row.weight for row in book.mixture()} == {1.0}
-        assert book.stats().by_origin == {"human": 30}
+        assert len(book.mixture()) == 6
+        assert {(row.weight, row.origin) for row in book.mixture()} == {(1.0, "evolved")}
+        assert book.stats().by_origin == {"human": 30, "evolved": 6}
+        assert book.stats().opening_layouts == 6
         assert len(book.find_layouts(["tag:team-a"])) == 9
     with pytest.raises(BookError, match="is there already"):
         build_default(tmp_path / "book.db")
@@ -515,7 +516,7 @@ def test_the_default_book_is_made_at_its_first_use(home: Path) -> None:
     assert book_paths() == [home]
     with open_book(read_only=True) as book:
         assert book.path == home
-        assert book.count_layouts() == 30
+        assert book.count_layouts() == 36
     with open_book() as book:
         book.set_weight([1], 5)
     with open_layers() as layers:

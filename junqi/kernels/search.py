@@ -90,44 +90,29 @@ def move_gain(board, origin, target, side, worth):
 
 
 @njit
-def save_flag(board, own, mobile, engineers, enemy, attackers, side, score, worth, nodes):
+def save_flag(
+    board, own, mobile, engineers, enemy, attackers, side, score, worth, origins, targets, nodes
+):
     """What `best_reply` says where enemy pieces, the attackers, could take the own flag next.
 
     An attacker stands next to the flag, so nothing can be put between: it must go, and be the only
     one. Or else the enemy's flag is taken first.
+
+    Args:
+        origins, targets: scratch for moves.
     """
     empty = BOARD & ~(own | enemy)
-    allowed = allowed_targets(enemy, empty)
-    best = -WIN
+    count = np.int64(list_moves(own, mobile, engineers, enemy, empty, origins, targets))
+    nodes[0] += count
     is_one = attackers & (attackers - U1) == U0
-    direction = U0
-    for targets in move_sets(mobile, engineers, allowed, empty):
-        targets &= enemy
-        while targets:
-            target = first(targets)
-            targets &= targets - U1
-            nodes[0] += 1
-            if board[target] == FLAG:
-                return WIN
-            origin = origin_of(direction, target, own)
-            meeting = np.uint64(board[origin]) * U16 + np.uint64(board[target])
-            if is_one and (attackers >> target) & U1 and GONE[meeting]:
-                best = max(best, score + move_gain(board, origin, target, side, worth))
-        direction += U1
-    on_rail = engineers & RAIL
-    while on_rail:
-        origin = first(on_rail)
-        on_rail &= on_rail - U1
-        targets = engineer_targets(origin, allowed, empty) & enemy
-        while targets:
-            target = first(targets)
-            targets &= targets - U1
-            nodes[0] += 1
-            if board[target] == FLAG:
-                return WIN
-            meeting = np.uint64(board[origin]) * U16 + np.uint64(board[target])
-            if is_one and (attackers >> target) & U1 and GONE[meeting]:
-                best = max(best, score + move_gain(board, origin, target, side, worth))
+    best = -WIN
+    for index in range(count):
+        origin, target = np.uint64(origins[index]), np.uint64(targets[index])
+        if board[target] == FLAG:
+            return WIN
+        meeting = np.uint64(board[origin]) * U16 + np.uint64(board[target])
+        if is_one and (attackers >> target) & U1 and GONE[meeting]:
+            best = max(best, score + move_gain(board, origin, target, side, worth))
     return best
 
 
@@ -261,6 +246,8 @@ def search(depth, side, board, worth, quiet_most, steps, is_wary, stack, nodes):
                     side,
                     numbers[1, SCORE],
                     worth,
+                    moves[1, 0],
+                    moves[1, 1],
                     nodes,
                 )
         return best_reply(
@@ -339,6 +326,8 @@ def search(depth, side, board, worth, quiet_most, steps, is_wary, stack, nodes):
                     1 - side,
                     score,
                     worth,
+                    moves[1, 0],
+                    moves[1, 1],
                     nodes,
                 )
             else:
