@@ -147,7 +147,7 @@ def test_the_views_are_for_people(sql: sqlite3.Connection) -> None:
 
 
 def test_a_lookup_needs_only_indices(sql: sqlite3.Connection) -> None:
-    plan = [row[3] for row in sql.execute(f"EXPLAIN QUERY PLAN {_LOOKUP}", ["", ""])]
+    plan = [row[3] for row in sql.execute(f"EXPLAIN QUERY PLAN {_LOOKUP}", ["", "", 1])]
     assert not any(step.startswith("SCAN") for step in plan), plan
     assert any("layout_id=? AND key=?" in step for step in plan), plan
 

@@ -109,7 +109,8 @@ def test_wrong_wishes_get_one_line(cli, evolved, arguments, code, said) -> None:
 
 def test_a_book_without_a_run_says_how_to_get_one(cli, tmp_path) -> None:
     path = tmp_path / "new.db"
-    cli("book", "init", "--book", path)
+    cli("book", "init", "--empty", "--book", path)
+    cli("book", "add", "abccddeeffggghhhiiijjkklj", "--weight", 1, "--book", path)
     ran = cli("layout", "report", "--book", path)
     assert ran.code == 1
     assert "no run to report on: junqi layout evolve makes one" in ran.err

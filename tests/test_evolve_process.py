@@ -49,7 +49,7 @@ def prepare(folder: Path) -> None:
     from junqi.cli import run
 
     (folder / "search.toml").write_text(SETTINGS, encoding="utf-8")
-    assert run(["book", "init", "--book", str(folder / "mine.db")]) == 0
+    assert run(["book", "init", "--empty", "--book", str(folder / "mine.db")]) == 0
 
 
 def start(folder: Path, *more: str) -> subprocess.Popen[str]:
