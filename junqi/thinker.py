@@ -37,7 +37,7 @@ from junqi.kernels.think import (
 from junqi.kernels.tree import Tree, grown, new_tree
 from junqi.kernels.worlds import GONE_POINT
 from junqi.layout import MINE_ROWS, format_layout, random_layouts
-from junqi.learned import SCALE, learned_net, learned_worths
+from junqi.learned import learned_net
 from junqi.pieces import ATTACKER_WINS, DEFENDER_WINS, EMPTY, NO_CONTACT, NOBODY, RED
 from junqi.rules import Move
 from junqi.view import View
@@ -51,6 +51,8 @@ Trees: TypeAlias = dict[Move, Tree]
 FIRST_WORLDS = 16
 MORE_WORLDS = 64
 MOST_WORLDS = 20_000
+# A deeper look ahead takes so many times longer at most.
+DEARER = 25
 # A move leaves the race when it is worse than the best by so many standard errors. They are
 # estimates too: after few worlds it takes more of them, as if so many worlds were missing.
 CLEARLY = 3.0
@@ -59,6 +61,8 @@ UNSURE = 8
 SLIGHT = 0.002
 # From here on equal chances hide how soon a game is won, and nothing is kept secret for later.
 AS_GOOD_AS_WON = 0.9
+# Of the look ahead's whole numbers, so many make one in the logarithm of the odds.
+SCALE = 150.0
 # Room for plies after a move, to begin with.
 SMALL_TREE = 512
 
@@ -72,6 +76,10 @@ class ThinkWeights:
     widen: float = 1.0
     explore: float = 0.15
     depth: int = 3
+    """Plies of the look ahead; 0 for none."""
+    deeper: int = 5
+    """The same, once so many worlds were looked at:"""
+    enough: int = 256
     is_wary: bool = True
     trust: float = 0.5
     margin: int = 300
@@ -164,17 +172,22 @@ class Thinker:
         trees = {move: new_tree(SMALL_TREE) for move in moves}
         ply_seed = hash((self._seed, len(view.plies))) & (1 << 62) - 1
         batch = FIRST_WORLDS if effort is None else min(effort, FIRST_WORLDS)
+        depth = self._weights.depth
         while True:
             before = time.monotonic()
             kinds = sampler.draw(batch, ply_seed + race.worlds)
-            race.add(self._values(root, kinds, race.moves, trees, ply_seed + race.worlds))
+            seed = ply_seed + race.worlds
+            race.add(self._values(root, kinds, race.moves, trees, seed, depth))
             now = time.monotonic()
+            # Moves that have left the race make the next worlds cheaper, never dearer ...
+            cost = (now - before) / batch
+            if depth < self._weights.deeper and race.worlds >= self._weights.enough:
+                depth = self._weights.deeper
+                cost *= DEARER  # ... but for this.
             if effort is not None:
                 batch = min(MORE_WORLDS, effort - race.worlds)
             else:
-                # Moves that have left the race make the next worlds cheaper, never dearer.
-                fitting = (limit - (now - begin)) / (now - before) * batch
-                batch = min(MORE_WORLDS, int(fitting))
+                batch = min(MORE_WORLDS, int((limit - (now - begin)) / cost))
             is_over = batch < 1 or race.is_decided() or race.worlds >= MOST_WORLDS
             if is_over or self._is_stopped:
                 break
@@ -213,7 +226,13 @@ class Thinker:
         )
 
     def _values(
-        self, root: Root, kinds: NDArray[np.int8], moves: list[Move], trees: Trees, seed: int
+        self,
+        root: Root,
+        kinds: NDArray[np.int8],
+        moves: list[Move],
+        trees: Trees,
+        seed: int,
+        depth: int,
     ) -> Values:
         """What the moves are worth in the worlds, ``float32[worlds, moves]``."""
         count, trust = len(kinds), self._weights.trust
@@ -227,7 +246,7 @@ class Thinker:
         def look(number: int, desk: Desk) -> None:
             part = slice(number * share, (number + 1) * share)
             some = Worlds(worlds.boards[part], worlds.known[part], worlds.words[part])
-            look_ahead(root, self._judgement, some, pairs, desk, seen[part])
+            look_ahead(root, self._judgement, depth, some, pairs, desk, seen[part])
 
         def play(number: int, desk: Desk) -> None:
             for index in range(number, len(moves), self._threads):
@@ -238,7 +257,7 @@ class Thinker:
                     root, self._judgement, worlds, origin, target, seed, tree, desk, played[index]
                 )
 
-        works = [look] * (trust > 0 and self._weights.depth > 1) + [play] * (trust < 1)
+        works = [look] * (trust > 0 and depth > 1) + [play] * (trust < 1)
         for work in works:
             if self._pool is None:
                 work(0, self._desks[0])
@@ -308,21 +327,18 @@ class Race:
 
 def judgement_of(weights: ThinkWeights) -> Judgement:
     """The weights as the kernels take them."""
-    policy, counted = policy_tables(weights.policy), learned_worths()
+    policy = policy_tables(weights.policy)
     return Judgement(
         policy.gain,
         policy.place,
         policy.limits,
         learned_net(),
-        counted.worths,
-        counted.quiet_most,
         weights.horizon,
         weights.widen,
         weights.explore,
-        weights.depth,
         weights.is_wary,
         weights.trust,
-        float(SCALE),
+        SCALE,
         weights.margin,
     )
 

@@ -24,7 +24,15 @@ from junqi.belief import Belief
 from junqi.kernels.knowledge import KNOWN_AT_START, flag_number, learn, tell_flag
 from junqi.kernels.playout import place, settle
 from junqi.kernels.search import score_board
-from junqi.kernels.value import COUNTS, HIDDEN_UNITS, PLACES, Net, net_value, read_position
+from junqi.kernels.value import (
+    COUNTS,
+    HIDDEN_UNITS,
+    PLACES,
+    Net,
+    net_value,
+    read_position,
+    shares_of,
+)
 from junqi.layout import Layout, format_layout, mirror_layout, parse_layouts, random_layouts
 from junqi.pieces import EMPTY, RED
 from junqi.simulate import game_seeds, parse_judge, play_game
@@ -162,9 +170,10 @@ def descend(
             places,
             counts,
         )
+        full, bare = shares_of(found)
         odds = np.float32(0.0)
         for index in range(found):
-            odds += net.places[places[index]]
+            odds += full * net.places[0, places[index]] + bare * net.places[1, places[index]]
         for unit in range(HIDDEN_UNITS):
             inside[unit] = net.shifts[unit]
             for count in range(COUNTS):
@@ -177,9 +186,10 @@ def descend(
         slope = np.float32(chance - result)
         for index in range(found):
             place = places[index]
-            step = slope + decay * 100 * net.places[place]
-            grads.places[place] += step * step
-            net.places[place] -= rates[0] * step / np.sqrt(grads.places[place] + tiny)
+            for end, share in ((0, full), (1, bare)):
+                step = share * slope + decay * 100 * net.places[end, place]
+                grads.places[end, place] += step * step
+                net.places[end, place] -= rates[0] * step / np.sqrt(grads.places[end, place] + tiny)
         for unit in range(HIDDEN_UNITS):
             if inside[unit] <= 0:
                 continue
@@ -235,20 +245,19 @@ def values_of(
 def empty_net() -> Net:
     """All numbers 0."""
     return Net(
-        np.zeros(PLACES, np.float32),
+        np.zeros((2, PLACES), np.float32),
         np.zeros((COUNTS, HIDDEN_UNITS), np.float32),
         np.zeros(HIDDEN_UNITS, np.float32),
         np.zeros(HIDDEN_UNITS, np.float32),
     )
 
 
-def fit(data: Data, epochs: int, seed: int, is_sum: bool = False) -> Net:
-    """Learn a net, or a plain sum without the counts, telling of its loss after every pass."""
+def fit(data: Data, epochs: int, seed: int) -> Net:
+    """Learn a net, telling of its loss after every pass."""
     random = np.random.default_rng(seed)
     net, grads = empty_net(), empty_net()
-    if not is_sum:
-        net.inner[:] = random.normal(size=net.inner.shape) * 0.1
-        net.outer[:] = random.normal(size=HIDDEN_UNITS) * 0.1
+    net.inner[:] = random.normal(size=net.inner.shape) * 0.1
+    net.outer[:] = random.normal(size=HIDDEN_UNITS) * 0.1
     is_held_out = data["games"] % HELD_OUT == 0
     held_out = {name: array[is_held_out] for name, array in data.items()}
     rows = np.flatnonzero(~is_held_out)
@@ -257,8 +266,7 @@ def fit(data: Data, epochs: int, seed: int, is_sum: bool = False) -> Net:
     print(f"{len(rows):,} positions to learn from, {len(results):,} to judge by")
     for epoch in range(epochs):
         rate = 1.0 if epoch < epochs - 2 else 0.3
-        of_net = 0.0 if is_sum else rate * RATE_OF_NET
-        rates = np.array([rate * RATE_OF_PLACES, of_net], np.float32)
+        rates = np.array([rate * RATE_OF_PLACES, rate * RATE_OF_NET], np.float32)
         keys = ("boards", "knowns", "sets", "infos", "results")
         loss = descend(
             net, grads, *(data[k] for k in keys), random.permutation(rows), rates, np.float32(DECAY)
@@ -299,9 +307,7 @@ def main() -> None:
     files = [dict(np.load(path)) for path in options.data]
     data = {name: np.concatenate([file[name] for file in files]) for name in files[0]}
     net = fit(data, options.epochs, options.seed)
-    print("a plain sum, for the search:")
-    sums = fit(data, options.epochs, options.seed, is_sum=True).places
-    np.savez_compressed(options.out, **net._asdict(), sums=sums)
+    np.savez_compressed(options.out, **net._asdict())
 
 
 if __name__ == "__main__":

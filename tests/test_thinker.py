@@ -7,8 +7,9 @@ from random import Random
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from junqi.board import mirror_point, rotate_point
+from junqi.board import mirror_point, parse_point, rotate_point
 from junqi.kernel_rules import board_of, words_of
 from junqi.kernels.bits import U0
 from junqi.kernels.knowledge import KNOWN_AT_START, STRONGER_THAN
@@ -26,10 +27,20 @@ from junqi.kernels.tree import (
     move_of,
     new_tree,
 )
-from junqi.kernels.value import COUNTS, net_value, raid_distance, read_position
+from junqi.kernels.value import (
+    COUNTS,
+    HIDDEN_UNITS,
+    PLACES,
+    RAIDS,
+    Net,
+    net_value,
+    raid_distance,
+    read_position,
+    worths_here,
+)
 from junqi.layout import format_layout, mirror_layout, random_layouts
-from junqi.learned import learned_net, learned_worths
-from junqi.pieces import BLACK, FLAG, MARSHAL, RED
+from junqi.learned import learned_net
+from junqi.pieces import BLACK, BOMB, ENGINEER, FLAG, MARSHAL, PLATOON, RED
 from junqi.rules import Move, Position, Rules, legal_moves, outcome, play
 from junqi.thinker import Race, Thinker
 from junqi.view import View
@@ -275,19 +286,66 @@ def test_a_position_is_worth_the_same_turned_round_and_mirrored() -> None:
         assert value(mirrored) == pytest.approx(expected, abs=1e-4)
 
 
-def test_what_the_search_counts_is_the_same_for_both_sides_and_both_wings() -> None:
-    table = learned_worths().worths.reshape(2, 2, 2, 16, 64)
-    points = range(60)
-    turned = [rotate_point(p) for p in points]
-    mirrored = [mirror_point(p) for p in points]
-    for red in range(2):
-        for black in range(2):
-            own = table[red, black, RED][:, points]
-            # Turned round, the headquarters of both sides change their order.
-            assert np.array_equal(own, table[1 - black, 1 - red, BLACK][:, turned])
-            assert np.array_equal(own, table[1 - red, 1 - black, RED][:, mirrored])
+def read(position: Position, net: Net) -> tuple[float, NDArray[np.int32]]:
+    """The net's odds for red to move, and what pieces are worth around the position."""
+    board, words = board_of(position), words_of(position)
+    places, counts = np.zeros(64, np.int64), np.zeros(COUNTS, np.float32)
+    found = read_position(board, KNOWN_AT_START, words[0], words[3], RED, 0, 31, places, counts)
+    worth, slopes = np.zeros(2048, np.int32), np.zeros(COUNTS, np.float32)
+    worths_here(net, board, found, counts, 1e5, slopes, worth)
+    return float(net_value(net, places, found, counts)), worth.reshape(2, 16, 64)
 
 
-def test_more_pieces_are_worth_more() -> None:
-    table = learned_worths().worths.reshape(2, 2, 2, 16, 64)
-    assert table[0, 0, RED, MARSHAL, :60].mean() > table[0, 0, RED, 2, :60].mean()
+def net_of(places: float = 0.0, inner: float = 0.0) -> Net:
+    """A net of random numbers so large, whose units are all at work, so that it is a sum.
+
+    How far raids are away is not counted along, so it counts nothing here.
+    """
+    random = np.random.default_rng(5)
+    numbers = inner * random.normal(size=(COUNTS, HIDDEN_UNITS))
+    numbers[RAIDS:] = 0.0
+    return Net(
+        (places * random.normal(size=(2, PLACES))).astype(np.float32),
+        numbers.astype(np.float32),
+        np.full(HIDDEN_UNITS, 50.0, np.float32),
+        random.normal(size=HIDDEN_UNITS).astype(np.float32),
+    )
+
+
+@pytest.mark.parametrize("net", [net_of(places=1.0), net_of(places=1.0, inner=0.1)])
+def test_the_look_ahead_counts_a_quiet_move_as_the_net_does(at: At, net: Net) -> None:
+    before, worth = read(at("lL1 jL0 aH2 iK3 KE1 DC2 LA3"), net)
+    for side, kind, origin, target, after in [
+        (RED, MARSHAL, "H2", "G2", "lL1 jL0 aG2 iK3 KE1 DC2 LA3"),
+        (RED, ENGINEER, "K3", "K1", "lL1 jL0 aH2 iK1 KE1 DC2 LA3"),  # in front of the own flag
+        (BLACK, BOMB, "E1", "E0", "lL1 jL0 aH2 iK3 KE0 DC2 LA3"),
+    ]:
+        now, _ = read(at(after), net)
+        gain = int(worth[side, kind, parse_point(target)]) - int(
+            worth[side, kind, parse_point(origin)]
+        )
+        sign = 1 if side == RED else -1
+        assert sign * gain / 1e5 == pytest.approx(now - before, abs=1e-3)
+
+
+def test_the_look_ahead_counts_a_lost_piece_as_the_net_does(at: At) -> None:
+    net = net_of(inner=0.1)
+    before, worth = read(at("lL1 aH2 iJ4 KE1 DC2 LA3"), net)
+    after, _ = read(at("lL1 aH2 iJ4 DC2 LA3"), net)
+    assert worth[BLACK, BOMB, parse_point("E1")] / 1e5 == pytest.approx(after - before, abs=1e-3)
+
+
+def test_what_the_look_ahead_counts_is_the_same_for_both_wings() -> None:
+    first, second = random_layouts(2, 9)
+    _, worth = read(Position.from_layouts(first, second), learned_net())
+    _, other_wing = read(
+        Position.from_layouts(mirror_layout(first), mirror_layout(second)), learned_net()
+    )
+    mirrored = [mirror_point(p) for p in range(60)]
+    assert np.abs(worth[:, :, :60] - other_wing[:, :, mirrored]).max() <= 1
+
+
+def test_stronger_pieces_are_worth_more() -> None:
+    _, worth = read(Position.from_layouts(*random_layouts(2, 9)), learned_net())
+    for side in (RED, BLACK):
+        assert worth[side, MARSHAL, :60].mean() > worth[side, PLATOON, :60].mean() > 0

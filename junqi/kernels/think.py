@@ -47,7 +47,6 @@ from junqi.kernels.search import (
     Stack,
     move_gain,
     new_stack,
-    score_board,
     search,
 )
 from junqi.kernels.tables import BOARD, STEP_POINTS
@@ -60,7 +59,7 @@ from junqi.kernels.tree import (
     move_of,
     outcome_of,
 )
-from junqi.kernels.value import COUNTS, Net, chance_of, net_value, read_position
+from junqi.kernels.value import COUNTS, Net, chance_of, net_value, read_position, worths_here
 from junqi.kernels.worlds import put_world
 from junqi.pieces import EMPTY, FLAG, MARSHAL
 
@@ -97,18 +96,13 @@ class Judgement(NamedTuple):
     place: NDArray[np.int32]
     limits: NDArray[np.int32]
     net: Net
-    """What positions are worth that the policy has reached."""
-    worths: NDArray[np.int32]
-    """``int32[2, 2, 2048]``, what the search counts; see `weights.SearchTables`."""
-    quiet_most: int
+    """What positions are worth, and what the search counts around them."""
     horizon: int
     """Plies that the policy plays after the tree, before the position is valued."""
     widen: float
     """A node with n visits has up to this times the root of n children; 0 for no tree."""
     explore: float
     """See `tree.best_child`."""
-    depth: int
-    """Plies of the search, the move itself among them; 0 for none."""
     is_wary: bool
     """Whether the search looks at its end who could take a flag next."""
     trust: float
@@ -130,6 +124,8 @@ class Desk(NamedTuple):
     path: NDArray[np.int64]
     stack: Stack
     nodes: NDArray[np.int64]
+    slopes: NDArray[np.float32]
+    worth: NDArray[np.int32]
 
 
 def new_desk() -> Desk:
@@ -143,6 +139,8 @@ def new_desk() -> Desk:
         path=np.zeros(LONGEST_PATH, np.int64),
         stack=new_stack(),
         nodes=np.zeros(16, np.int64),
+        slopes=np.zeros(COUNTS, np.float32),
+        worth=np.zeros(2048, np.int32),
     )
 
 
@@ -205,21 +203,36 @@ def _at_once(root, defender):
 
 
 @njit
-def look_ahead(root, judgement, worlds, moves, desk, chances_out):
+def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
     """What the search with open pieces says of each move in each world.
 
     Args:
+        depth: plies of the search, the move itself among them.
         worlds: a `Worlds`.
         moves: ``uint8[m, 2]``, origin and target.
         chances_out: ``float32[n, m]``.
     """
     own, mobile, engineers, enemy = root.words[0], root.words[1], root.words[2], root.words[3]
-    board, depth = desk.board, judgement.depth - 1
-    words, numbers = desk.stack.words[depth], desk.stack.numbers[depth]
+    board, worth = desk.board, desk.worth
+    words, numbers = desk.stack.words[depth - 1], desk.stack.numbers[depth - 1]
     for number in range(chances_out.shape[0]):
         world = worlds.boards[number]
-        worth = judgement.worths[flag_number(world, 0), flag_number(world, 1)]
-        score = score_board(world, own, enemy, 0, worth)
+        pieces = read_position(
+            world,
+            worlds.known[number],
+            own,
+            enemy,
+            0,
+            root.quiet,
+            root.steps,
+            desk.places,
+            desk.counts,
+        )
+        odds = net_value(judgement.net, desk.places, pieces, desk.counts)
+        score = np.int64(judgement.scale * odds)
+        quiet_most = worths_here(
+            judgement.net, world, pieces, desk.counts, judgement.scale, desk.slopes, worth
+        )
         best = -WIN
         for index in range(moves.shape[0]):
             origin, target = np.uint64(moves[index, 0]), np.uint64(moves[index, 1])
@@ -248,11 +261,11 @@ def look_ahead(root, judgement, worlds, moves, desk, chances_out):
             numbers[ALPHA] = -WIN - DEEPEST
             numbers[BETA] = judgement.margin - best
             found = -search(
-                depth,
+                depth - 1,
                 1,
                 board,
                 worth,
-                judgement.quiet_most,
+                quiet_most,
                 root.steps,
                 judgement.is_wary,
                 desk.stack,

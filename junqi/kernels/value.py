@@ -7,6 +7,7 @@ each kind are left, how many of them the other side knows something of, who is n
 how soon it could be taken.
 """
 
+from itertools import product
 from math import exp
 from typing import NamedTuple
 
@@ -40,7 +41,8 @@ FLAGS = QUIET + 1
 RAIDS = FLAGS + 2 * 5
 FARTHEST = 4
 COUNTS = RAIDS + 2 * FARTHEST
-HIDDEN_UNITS = 16
+HIDDEN_UNITS = 32
+MOST_PIECES = 50
 
 _LOW = np.uint8(STRONGER_THAN)
 
@@ -49,7 +51,7 @@ class Net(NamedTuple):
     """What was learned."""
 
     places: NDArray[np.float32]
-    """``float32[PLACES]``."""
+    """``float32[2, PLACES]``: on a full board, and on an empty one; a mean of both in between."""
     inner: NDArray[np.float32]
     """``float32[COUNTS, HIDDEN_UNITS]``."""
     shifts: NDArray[np.float32]
@@ -63,7 +65,28 @@ FRONT = OWN_FLAG - COLUMNS
 # Moves to the own flag on the left, at the bottom.
 _AWAY = np.array(distances((OWN_FLAG,), REACHED))
 _MIRROR = np.array([mirror_point(p) for p in range(POINTS)])
-_NEXT = np.array([p in NEIGHBOURS[OWN_FLAG] for p in range(POINTS)])
+
+
+def _flag_counts() -> NDArray[np.int64]:
+    """At [crossed, owner, whether it can move, point]: the counts of `FLAGS` a piece adds to, -1.
+
+    A point is as seen from the own flag on the left, and from the enemy's turned and mirrored.
+    """
+    table = np.full((2, 2, 2, POINTS, 3), -1)
+    for crossed, owner, point in product(range(2), range(2), range(POINTS)):
+        turned = POINTS - 1 - point if crossed else mirror_point(POINTS - 1 - point)
+        at_home, at_other = (point, turned) if owner == 0 else (turned, point)
+        home, near = FLAGS + 5 * owner, FLAGS + 5 * (1 - owner)
+        if at_home == FRONT:
+            table[crossed, owner, :, point, 0] = home
+        if at_home in NEIGHBOURS[OWN_FLAG]:
+            table[crossed, owner, :, point, 1] = home + 1
+        if 0 < _AWAY[at_other] <= 3:
+            table[crossed, owner, 1, point, 2] = near + 1 + _AWAY[at_other]
+    return table
+
+
+_FLAG_COUNTS = _flag_counts()
 
 
 @njit
@@ -132,8 +155,6 @@ def read_position(board, known, own, enemy, side, quiet, steps, places_out, coun
     found = 0
     for owner in range(2):
         left = own if owner == 0 else enemy
-        near = FLAGS + 5 * (1 - owner)
-        home = FLAGS + 5 * owner
         while left:
             point = np.int64(first(left))
             left &= left - U1
@@ -148,19 +169,9 @@ def read_position(board, known, own, enemy, side, quiet, steps, places_out, coun
             counts_out[owner * KIND_COUNT + kind - 1] += 1.0
             if kind <= MARSHAL and is_known:
                 counts_out[EXPOSED + owner * MARSHAL + kind - 1] += 1.0
-            # The same place as seen from the own flag, and from the enemy's turned and mirrored.
-            from_own = point
-            from_enemy = POINTS - 1 - point
-            if not crossed:
-                from_enemy = _MIRROR[from_enemy]
-            at_home = from_own if owner == 0 else from_enemy
-            at_other = from_enemy if owner == 0 else from_own
-            if at_home == FRONT:
-                counts_out[home] += 1.0
-            if _NEXT[at_home]:
-                counts_out[home + 1] += 1.0
-            if kind < MINE and _AWAY[at_other] <= 3 and _AWAY[at_other] > 0:
-                counts_out[near + 1 + _AWAY[at_other]] += 1.0
+            for count in _FLAG_COUNTS[crossed, owner, np.int64(kind < MINE), point]:
+                if count >= 0:
+                    counts_out[count] += 1.0
     for owner in range(2):
         raiders, victims = (own, enemy) if owner == 0 else (enemy, own)
         other = 1 - side if owner == 0 else side
@@ -172,11 +183,19 @@ def read_position(board, known, own, enemy, side, quiet, steps, places_out, coun
 
 
 @njit
+def shares_of(pieces):
+    """How much a board with so many pieces is a full one, and an empty one."""
+    return np.float32(pieces / MOST_PIECES), np.float32(1 - pieces / MOST_PIECES)
+
+
+@njit
 def net_value(net, places, found, counts):
     """The logarithm of the odds that the side to move wins."""
+    full, bare = shares_of(found)
     total = np.float32(0.0)
     for index in range(found):
-        total += net.places[places[index]]
+        place = places[index]
+        total += full * net.places[0, place] + bare * net.places[1, place]
     for unit in range(HIDDEN_UNITS):
         inside = net.shifts[unit]
         for count in range(COUNTS):
@@ -184,6 +203,69 @@ def net_value(net, places, found, counts):
         if inside > 0:
             total += inside * net.outer[unit]
     return total
+
+
+@njit
+def _slopes(net, counts, slopes_out):
+    """What one of each count adds to the odds here: the last there is, or the first one."""
+    slopes_out[:] = 0.0
+    for unit in range(HIDDEN_UNITS):
+        inside = net.shifts[unit]
+        for count in range(COUNTS):
+            inside += counts[count] * net.inner[count, unit]
+        here = max(inside, np.float32(0.0))
+        for count in range(RAIDS):
+            step = net.inner[count, unit]
+            if counts[count] > 0:
+                change = here - max(inside - step, np.float32(0.0))
+            else:
+                change = max(inside + step, np.float32(0.0)) - here
+            slopes_out[count] += net.outer[unit] * change
+
+
+@njit
+def worths_here(net, board, found, counts, scale, slopes, worth_out):
+    """What each piece is worth to its side on each point, as things stand for side 0 to move.
+
+    The net's sum over pieces and places, and what its counts add for one piece more or less: a bomb
+    is worth more while there is a marshal to meet, an engineer while mines stand.
+
+    Args:
+        found: what `read_position` returned, with the counts it wrote.
+        scale: this many make one in the odds.
+        slopes: ``float32[COUNTS]``, scratch.
+        worth_out: ``int32[2048]``, at [side, kind, point]; see `search`.
+
+    Returns what no quiet move gains more than.
+    """
+    _slopes(net, counts, slopes)
+    full, bare = shares_of(found)
+    number = flag_number(board, 0)
+    is_mirrored = number != 0
+    crossed = np.int64((flag_number(board, 1) == 0) == is_mirrored)
+    quiet_most = 0
+    for owner in range(2):
+        sign = scale if owner == 0 else -scale
+        for kind in range(1, KIND_COUNT + 1):
+            of_kind = slopes[owner * KIND_COUNT + kind - 1]
+            row = ((crossed * 2 + owner) * KIND_COUNT + kind - 1) * POINTS
+            most = -1 << 30
+            least = 1 << 30
+            for point in range(POINTS):
+                seen = _MIRROR[point] if is_mirrored else point
+                odds = of_kind + full * net.places[0, row + seen]
+                odds += bare * net.places[1, row + seen]
+                for count in _FLAG_COUNTS[crossed, owner, np.int64(kind < MINE), seen]:
+                    if count >= 0:
+                        odds += slopes[count]
+                worth = np.int64(sign * odds)
+                worth_out[owner * 1024 + kind * 64 + point] = worth
+                most = max(most, worth)
+                if (NOT_HEADQUARTERS >> np.uint64(point)) & U1:
+                    least = min(least, worth)
+            if kind <= BOMB and kind != MINE:
+                quiet_most = max(quiet_most, most - least)
+    return quiet_most
 
 
 @njit
