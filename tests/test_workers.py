@@ -16,7 +16,7 @@ import pytest
 
 from junqi.layout import random_layouts
 from junqi.simulate import Results, game_seeds, games_at_once, parse_judge, play_games
-from layout_search import attack, evolve
+from layout_search import attack
 from layout_search import cluster as library
 from layout_search.cluster import (
     FINGERPRINT,
@@ -27,6 +27,8 @@ from layout_search.cluster import (
     OtherVersion,
     chunk_games,
 )
+from layout_search.evolve import search
+from layout_search.run import start
 from layout_search.settings import Settings
 from layout_search.workers import ALL_CORES, Threads, Workers, open_workers
 
@@ -104,8 +106,8 @@ def test_a_search_on_a_cluster_ends_like_one_on_threads(
     monkeypatch.setattr(library, "SMALLEST_CALL", 0)
     runs = []
     for workers in (Threads(1), cluster):
-        runs.append(evolve.start(SMALL, FIRST[:2]))
-        evolve.search(runs[-1], workers)
+        runs.append(start(SMALL, FIRST[:2]))
+        search(runs[-1], workers)
     one, two = runs
     assert np.array_equal(one.archive.layouts, two.archive.layouts)
     assert np.array_equal(one.archive.points, two.archive.points)

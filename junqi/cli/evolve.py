@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from book.rows import Evidence
     from book.rows import Run as BookRun
     from book.store import Book
-    from layout_search.evolve import Run
     from layout_search.finals import Finals
     from layout_search.report import Report
+    from layout_search.run import Run
     from layout_search.settings import Settings
     from layout_search.workers import Workers
 
@@ -121,7 +121,7 @@ def evolve(
         typer.Option(
             "--greed",
             metavar="G",
-            help="From 0, no counter, to 1, most against people's layouts; 0.25 if missing.",
+            help="From 0, no counter, to 1, most against people's layouts; 0.3 if missing.",
         ),
     ] = None,
     population: Annotated[
@@ -168,8 +168,9 @@ def evolve(
     from book.default import book_paths
     from book.store import new_run_key
     from junqi.layout import parse_layouts
-    from layout_search import evolve as library
+    from layout_search.evolve import search
     from layout_search.report import report_of
+    from layout_search.run import load, save, start
 
     workers = the_workers(context, threads, cluster)
     path = book_paths(the_book(context, book))[0]
@@ -186,7 +187,7 @@ def evolve(
     if resume and restart:
         raise wrong_usage(context, "expected --resume or --restart, got both")
     if resume:
-        run = library.load(checkpoint)
+        run = load(checkpoint)
         run.settings = _resumed(context, run.settings, given | {"seed": seed})
     else:
         if not restart and not dry_run:
@@ -194,15 +195,15 @@ def evolve(
         with reading(context, book) as opened:
             people, shares = _people(opened, opponents)
         chosen = _settings(settings, given | shares, seed)
-        run = library.start(chosen, parse_layouts(people), new_run_key("evolve"))
+        run = start(chosen, parse_layouts(people), new_run_key("evolve"))
     if not dry_run:
         check_writable(context, book)  # before the search, not after
-        library.save(run, checkpoint)
+        save(run, checkpoint)
     try:
         with event_log(log_json) as log:
             with watching(run, log) as watch:
                 kept_at = None if dry_run else checkpoint
-                library.search(run, workers, watch.round, kept_at, watch.generation)
+                search(run, workers, watch.round, kept_at, watch.generation)
             begin = time.monotonic()
             result = _finals(run, workers, log)
             report = report_of(run, result)
@@ -226,7 +227,7 @@ def evolve(
 
 def _check_not_waiting(checkpoint: Path) -> None:
     """See that no rounds of a stopped run would be lost."""
-    from layout_search.evolve import CannotResume, load
+    from layout_search.run import CannotResume, load
 
     if not checkpoint.exists():
         return

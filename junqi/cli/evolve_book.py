@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from book.rows import Evidence, Payoff
     from book.rows import Run as BookRun
     from book.store import Book
-    from layout_search.evolve import Run
     from layout_search.finals import Finals
     from layout_search.report import Report
+    from layout_search.run import Run
     from layout_search.settings import Settings
 
 TAG = "evolved"
@@ -27,14 +27,12 @@ FINALIST_TAG = "finalist"
 EVIDENCE_PANELS = ("human", "random:100")
 # Of each layout against each panel; the best single one plays at least a quarter of the games.
 LEAST_GAMES = 4
-# Against each panel for each minute of a run: on two cores, about a twentieth of the time.
-GAMES_A_MINUTE = 75
 _EVIDENCE_STREAM = 300
 
 
 def evidence_games(report: "Report", settings: "Settings") -> dict[str, int]:
     """How many games each layout plays against a panel: by its share, an even number."""
-    games = settings.evidence_games or GAMES_A_MINUTE * settings.minutes
+    games = settings.fresh_games() / len(EVIDENCE_PANELS)
     wanted = {layout: share * games for layout, share in report.mixture.items()}
     wanted[report.greediest] = max(wanted.get(report.greediest, 0.0), games / 4)
     return {layout: max(LEAST_GAMES, 2 * round(n / 2)) for layout, n in wanted.items()}
