@@ -208,7 +208,7 @@ def evolve(
             result = _finals(run, workers, log)
             report = report_of(run, result)
             with reading(context, book) as opened:
-                evidence = _evidence(opened, report, run, threads, log)
+                evidence = _evidence(opened, report, run, workers, log)
         with changing(context, book, dry_run) as opened:
             seconds = run.seconds + time.monotonic() - begin
             row = keep_run(opened, command_line(context), seconds, run, result, report, evidence)
@@ -295,12 +295,12 @@ def _finals(run: "Run", workers: "Workers", log: Log) -> "Finals | None":
 
 
 def _evidence(
-    book: "Book", report: "Report", run: "Run", threads: int | None, log: Log
+    book: "Book", report: "Report", run: "Run", workers: "Workers", log: Log
 ) -> "list[Evidence]":
     """Play fresh games, and add their scores to the report."""
     games = evidence_games(report, run.settings)
     with progress_bar("fresh games", len(EVIDENCE_PANELS) * sum(games.values())) as progress:
-        rows = play_evidence(book, report, run, threads, progress)
+        rows = play_evidence(book, report, run, workers, progress)
     report.evidence.extend(map(scored, rows))
     for row in report.mixture_scores():
         log("evidence", **row.to_json())

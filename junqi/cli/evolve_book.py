@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from layout_search.report import Report
     from layout_search.run import Run
     from layout_search.settings import Settings
+    from layout_search.workers import Workers
 
 TAG = "evolved"
 FINALIST_TAG = "finalist"
@@ -42,7 +43,7 @@ def play_evidence(
     book: "Book",
     report: "Report",
     run: "Run",
-    threads: int | None,
+    workers: "Workers",
     progress: Callable[[int], None],
 ) -> "list[Evidence]":
     """Let the layouts of the mixture, and the best single one, play games that choose nothing.
@@ -64,7 +65,7 @@ def play_evidence(
             name = (settings.seed, _EVIDENCE_STREAM, number, place)
             seed = int(np.random.SeedSequence(name).generate_state(1)[0])
             panel = find_panel(book, word, seed)
-            rows += play_panel([layout], panel, Job(judge, count, seed, threads, progress))
+            rows += play_panel([layout], panel, Job(judge, count, seed, workers, progress))
     return rows
 
 
