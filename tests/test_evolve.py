@@ -19,6 +19,7 @@ from layout_search.evolve import STEADY_ROUNDS, search
 from layout_search.finals import blend, choose_finalists, draw_pairs, hold_finals, planned_games
 from layout_search.fitness import draw, mix_opponents, score
 from layout_search.respond import respond
+from layout_search.rounds import ASKED, ASKED_TIMES, solution_of
 from layout_search.run import CannotResume, Run, load, save, start
 from layout_search.settings import InvalidSettings, Settings, read_settings
 from layout_search.workers import ALL_CORES, Threads, Workers
@@ -98,6 +99,37 @@ def test_rounds_grow_an_archive_of_legal_layouts_and_a_mixture() -> None:
     assert 3 <= len(run.archive) <= 1 + 2 * (SMALL.counters + 1)
     assert all(layout_problems(format_layout(x)) == [] for x in run.archive.layouts)
     assert run.shares.sum() == pytest.approx(1)
+
+
+def test_the_strong_judge_is_asked_about_what_carries_the_mixture() -> None:
+    run = searched()
+    asked = run.strong_games
+    assert asked.sum() == len(run.rounds) * ASKED * SMALL.strong_games
+    assert asked.max() <= ASKED_TIMES * SMALL.strong_games
+    assert (run.strong_points <= asked).all()
+    assert (asked > 0).sum() < len(run.archive)
+
+
+def test_a_layout_that_answers_a_threat_is_played_though_nobody_plays_the_threat() -> None:
+    run = searched()
+    payoff = np.array([[0, 0.1, -0.2], [-0.1, 0, 0.2], [0.2, -0.2, 0]])
+    run.archive = Archive(run.archive.layouts[:3], np.tril(payoff + 0.5, -1), np.tri(3, k=-1))
+    run.settings = replace(SMALL, greed=0.5, spread=0.001)
+    rows, columns = solution_of(run, np.array([0.7, 0.7, 0.3]))
+    assert rows[2] < 0.01 < columns[2]
+    assert rows[1] > 0.3
+
+
+def test_rounds_leave_time_for_finals_and_evidence() -> None:
+    run = searched(replace(SMALL, rounds=1))
+    run.settings = replace(SMALL, rounds=None, minutes=1)
+    a_game = run.strong_seconds / run.strong_games.sum()
+    # Half a minute is left, and the strong judge's games will take a minute.
+    run.seconds = 30
+    after = planned_games(run) + run.settings.fresh_games()
+    run.strong_seconds *= 60 / (after * a_game)
+    search(run)
+    assert len(run.rounds) == 1
 
 
 def test_a_search_ends_when_counters_stay_within_the_margin() -> None:

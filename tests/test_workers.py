@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 
 from junqi.layout import random_layouts
+from junqi.panel import random_panel
+from junqi.rate import rate
 from junqi.simulate import Results, game_seeds, games_at_once, parse_judge, play_games
 from layout_search import attack
 from layout_search import cluster as library
@@ -112,6 +114,27 @@ def test_a_search_on_a_cluster_ends_like_one_on_threads(
     assert np.array_equal(one.archive.layouts, two.archive.layouts)
     assert np.array_equal(one.archive.points, two.archive.points)
     assert np.array_equal(one.shares, two.shares)
+
+
+def test_layouts_are_rated_alike_on_threads_and_on_a_cluster(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "SMALLEST_CALL", 0)
+    told: list[tuple[int, int, int, int]] = []
+    for workers in (Threads(1), cluster):
+        done: list[int] = []
+        (rating,) = rate(
+            FIRST[:1],
+            random_panel(4, 1),
+            200,
+            3,
+            POLICY,
+            play=workers.play_and_tell,
+            progress=done.append,
+        )
+        told.append((rating.wins, rating.draws, rating.losses, sum(done)))
+    assert told[0] == told[1]
+    assert told[0][3] == 200
 
 
 def test_a_worker_killed_in_the_middle_costs_its_chunk_only(
