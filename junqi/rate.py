@@ -6,18 +6,33 @@ better than their errors say, and a layout's score does not depend on what else 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from junqi.layout import Layout
 from junqi.panel import Panel, draw_opponents
-from junqi.rules import Rules
-from junqi.simulate import Judge, Progress, game_seeds, play_games, warm_up
+from junqi.simulate import Judge, Progress, Results, Seeds, game_seeds, play_games, warm_up
 from junqi.stats import Score, score_of_pairs
 
 # Games whose layouts are laid side by side in memory at once: 50 bytes each.
 _GAMES_AT_ONCE = 200_000
+
+
+class Play(Protocol):
+    """What plays games, as `play_games` does: here or elsewhere."""
+
+    def __call__(
+        self,
+        first: Layout,
+        second: Layout,
+        seeds: Seeds,
+        judge: Judge,
+        *,
+        progress: Progress,
+    ) -> Results:
+        """Play one game for each seed, and tell of games as they are finished."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +57,8 @@ def rate(
     seed: int,
     judge: Judge,
     *,
-    rules: Rules | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
+    play: Play = play_games,
+    progress: Progress = lambda games: None,
 ) -> list[Rating]:
     """Let each layout play so many games against a panel, colours swapped in pairs.
 
@@ -54,6 +68,7 @@ def rate(
         games: of each layout, an even number.
         seed: of the games, of the order of opponents and of the coin.
         judge: who plays both sides.
+        play: where games are played; on all cores if missing.
         progress: called now and then with the number of games finished since the last call.
 
     Raises:
@@ -74,13 +89,11 @@ def rate(
         enemy = np.tile(draw.layouts, (len(chunk), 1))
         both = np.concatenate
         # The same games with the colours swapped follow in the same call, to fill all threads.
-        results = play_games(
+        results = play(
             both([own, enemy]),
             both([enemy, own]),
             np.tile(seeds, 2 * len(chunk)),
             judge,
-            rules=rules,
-            threads=threads,
             progress=progress,
         )
         scores = results.scores_of_first().reshape(2, len(chunk), pairs)

@@ -48,8 +48,8 @@ class Foresight:
         return lambda layouts: part * self.predict(layouts)
 
 
-def learn(layouts: Layout, scores: Vector, games: int) -> Foresight:
-    """Learn from the scores of layouts in so many games each.
+def learn(layouts: Layout, scores: Vector, games: Vector) -> Foresight:
+    """Learn from the scores of layouts in so many games, ``float64[n]``.
 
     Ridge regression, solved for the layouts, which are fewer than the places.
     """
@@ -58,7 +58,7 @@ def learn(layouts: Layout, scores: Vector, games: int) -> Foresight:
     places = places - centre
     shared = PLACE_ERROR**2 * places @ places.T
     whole = shared + REST_ERROR**2 * np.eye(len(layouts))
-    noise = GAME_VARIANCE / games * np.eye(len(layouts))
+    noise = np.diag(GAME_VARIANCE / games)
     pulls = np.linalg.solve(whole + noise, scores - mean)
     return Foresight(mean, centre, PLACE_ERROR**2 * places.T @ pulls, mean + whole @ pulls)
 

@@ -1,4 +1,6 @@
-"""From payoffs to a mixture: how often each layout should be played."""
+"""From payoffs to a mixture: how often each layout should be played, and what threatens it."""
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,15 +9,24 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 ITERATIONS = 3000
-# Of `temper`: its steps are so many times as many as its slowest part needs to shrink by e, and
-# none is longer than this.
-SETTLED = 6
-FASTEST = 1.0
+# Of `temper`: its steps are so many times as many as its slowest part needs to shrink by e.
+SETTLED = 8
+# What entropy is worth to the columns, as a part of what it is to the rows: who attacks a mixture
+# plays what beats it. With the same worth an attack on one archive's mixture found 55.3 instead of
+# 54.6 %.
+COLUMN_SPREAD = 0.5
 # A layout that is played less often is left out: it would only be noise.
 LEAST_SHARE = 0.0025
 
 
-def solve(payoff: Matrix, bonus: Vector | None = None, iterations: int = ITERATIONS) -> Vector:
+class Solution(NamedTuple):
+    """The shares of both sides of a matrix game, each with sum 1."""
+
+    rows: Vector
+    columns: Vector
+
+
+def solve(payoff: Matrix, bonus: Vector | None = None, iterations: int = ITERATIONS) -> Solution:
     """The mixture that does best against its worst opponent.
 
     Solved by regret matching plus with alternating updates and linear averaging, which needs no
@@ -25,14 +36,11 @@ def solve(payoff: Matrix, bonus: Vector | None = None, iterations: int = ITERATI
     Args:
         payoff: ``float64[n, k]``, what row scores against column above one half.
         bonus: ``float64[n]``, added to each row whatever the column does.
-
-    Returns:
-        The share of each row, with sum 1.
     """
     _check(payoff)
     rows = payoff if bonus is None else payoff + bonus[:, None]
     row_regret, column_regret = np.zeros(payoff.shape[0]), np.zeros(payoff.shape[1])
-    total = np.zeros(len(payoff))
+    rows_total, columns_total = np.zeros(payoff.shape[0]), np.zeros(payoff.shape[1])
     row, column = _shares(row_regret), _shares(column_regret)
     for step in range(1, iterations + 1):
         gains = rows @ column
@@ -41,17 +49,18 @@ def solve(payoff: Matrix, bonus: Vector | None = None, iterations: int = ITERATI
         costs = row @ rows
         column_regret = np.maximum(column_regret + column @ costs - costs, 0)
         column = _shares(column_regret)
-        total += step * row
-    return total / total.sum()
+        rows_total += step * row
+        columns_total += step * column
+    return Solution(rows_total / rows_total.sum(), columns_total / columns_total.sum())
 
 
-def temper(payoff: Matrix, bonus: Vector | None = None, spread: float = 0.02) -> Vector:
+def temper(payoff: Matrix, bonus: Vector | None = None, spread: float = 0.02) -> Solution:
     """The mixture that also keeps its shares spread out.
 
     The exact solution leans on few layouts, and who knows them finds a counter outside of the
     payoff matrix. Here both sides are paid for the entropy of their shares (a logit equilibrium,
-    found by magnetic mirror descent), which costs about `spread` against counters inside of the
-    matrix, and makes a layout that was lucky in noisy payoffs count for less.
+    found by optimistic multiplicative weights), which costs about `spread` against counters inside
+    of the matrix, and makes a layout that was lucky in noisy payoffs count for less.
 
     Args:
         payoff: as for `solve`.
@@ -60,14 +69,16 @@ def temper(payoff: Matrix, bonus: Vector | None = None, spread: float = 0.02) ->
     """
     _check(payoff)
     rows = payoff if bonus is None else payoff + bonus[:, None]
-    rate = spread / max(1e-9, float(np.abs(payoff).max()) ** 2)
-    rate = min(rate, FASTEST)
+    rate = 0.5 / (float(np.abs(rows).max()) + spread)
+    kept, columns_kept = 1 - rate * spread, 1 - rate * COLUMN_SPREAD * spread
     row, column = np.zeros(payoff.shape[0]), np.zeros(payoff.shape[1])
-    for _ in range(round(SETTLED / (rate * spread))):
-        gains, costs = rows @ _softmax(column), _softmax(row) @ rows
-        row = (1 - rate * spread) * row + rate * gains
-        column = (1 - rate * spread) * column - rate * costs
-    return _softmax(row)
+    gains, costs = rows @ _softmax(column), _softmax(row) @ rows
+    for _ in range(round(SETTLED / (1 - columns_kept))):
+        # Each side answers what the other is about to play, not what it played last.
+        ahead, columns_ahead = kept * row + rate * gains, columns_kept * column - rate * costs
+        gains, costs = rows @ _softmax(columns_ahead), _softmax(ahead) @ rows
+        row, column = kept * row + rate * gains, columns_kept * column - rate * costs
+    return Solution(_softmax(row), _softmax(column))
 
 
 def _softmax(logits: Vector) -> Vector:

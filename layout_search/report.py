@@ -13,9 +13,9 @@ from junqi.pieces import KINDS, RED
 from junqi.render import LAYOUT_ROWS, cells_of
 from junqi.stats import Score
 from layout_search.archive import Archive
-from layout_search.evolve import RoundReport, Run
 from layout_search.finals import Finals, choose_finalists
 from layout_search.mixture import prune
+from layout_search.run import RoundReport, Run
 from layout_search.transfer import Transfer, compare_payoffs, compare_scores
 
 Matrix = NDArray[np.float64]
@@ -93,7 +93,7 @@ class Report:
     strong: Judged | None
     """None if there were no finals."""
     payoff: Matrix
-    """``float64[n, n]``, what the mixture was solved on: of both judges, if there were finals."""
+    """``float64[n, n]``, by the judge of the finals as far as all games tell, if there were any."""
     evidence: list[Scored] = field(default_factory=list)
     """Of single layouts, in fresh games."""
     attacks: list[Scored] = field(default_factory=list)

@@ -222,7 +222,7 @@ def _payoffs(report: Report, names: Mapping[str, str]) -> str:
     shown = [(f"by {fast.judge}", _games_a_pair(fast), fast.payoff)]
     if strong is not None:
         told = f"{fast.judge}'s payoffs, corrected by {_games_a_pair(strong)} of {strong.judge}"
-        shown.insert(0, ("as the mixture was solved on", told, report.payoff))
+        shown.insert(0, (f"by {strong.judge}, as far as all games tell", told, report.payoff))
     figures = "".join(
         _figure(heading, escape(told), _matrix(heading, labels, payoff))
         for heading, told, payoff in shown

@@ -17,9 +17,10 @@ class InvalidSettings(JunqiError, ValueError):
 
 # The last survivors of a best response that are tested with games of their own.
 TESTED = 8
-# Games of `search:3x3` that two cores play in the time set aside for finals, for each minute of the
-# run.
-FINAL_GAMES_A_MINUTE = 900
+# Games of the finals for each minute of the run: by `search:3x3`, some seconds on two cores.
+FINAL_GAMES_A_MINUTE = 500
+# Against people's and as many against random layouts in the end, for each minute of the run.
+FRESH_GAMES_A_MINUTE = 75
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class Settings:
 
     seed: int = 1
     minutes: float = 10.0
-    """No round is begun after this time, and the finals are sized by it."""
+    """Of all of it: rounds end when the rest is needed for finals and evidence, which are sized by
+    it."""
     rounds: int | None = None
     """Exactly so many rounds instead, however long they take."""
     margin: float = 0.0
@@ -38,35 +40,35 @@ class Settings:
     """Who plays the games of the search."""
     finals: str = "search:3x3"
     """Who plays the games that decide about the mixture in the end; ``none`` for no finals."""
-    greed: float = 0.25
+    greed: float = 0.3
     """From 0, a mixture without counters, to 1, the best score against people's and random
     layouts."""
 
-    spread: float = 0.02
+    spread: float = 0.015
     """What the mixture may lose to a known counter for being spread over more layouts, which makes
     unknown counters harder to find; 0 for the plain solution."""
 
-    population: int = 128
+    counters: int = 5
+    """Counters to the mixture that a round looks for."""
+    population: int = 64
     """Layouts of a generation."""
-    generations: int = 30
+    generations: int = 20
     """Generations of each best response."""
     games: int = 16
     """Of each newborn layout; a quarter of them then plays four times as many more."""
-    against_mixture: float = 0.5
-    """Share of the games against the present mixture. Counters to it meet nothing else; these
-    shares are those of what responds to everybody, the other half of a round with greed."""
-    against_archive: float = 0.1
-    against_people: float = 0.25
-    against_random: float = 0.15
-    pair_games: int = 200
+    against_people: float = 0.625
+    """Share of people's layouts among everybody."""
+    against_random: float = 0.375
+    pair_games: int = 60
     """Of a new layout against each of the archive."""
-    support_games: int = 1000
-    """Of a new layout against those that carry the mixture."""
-    test_games: int = 4000
+    support_games: int = 240
+    """Of a new layout against each that carries the mixture or threatens it, and against everybody:
+    people's and random layouts."""
+    test_games: int = 2000
     """With new seeds, of the best of the last generation."""
 
     strong_games: int = 48
-    """Of a new layout by the judge of the finals, against people's and random layouts."""
+    """At a time, of a layout by the judge of the finals, against people's and random layouts."""
     finalists: int = 40
     """Layouts of the archive that the finals judge again."""
     finalist_games: int | None = None
@@ -100,23 +102,25 @@ class Settings:
             raise InvalidSettings(f"expected a margin from 0 to 0.5, got {self.margin}")
         if not 0 <= self.spread <= 1:
             raise InvalidSettings(f"expected spread from 0 to 1, got {self.spread}")
-        shares = (
-            self.against_mixture,
-            self.against_archive,
-            self.against_people,
-            self.against_random,
-        )
-        if min(shares) < 0 or sum(shares) <= 0:
+        if self.counters < 1:
+            raise InvalidSettings(f"expected at least 1 of counters, got {self.counters}")
+        shares = self.against_people, self.against_random
+        if min(shares) < 0:
             raise InvalidSettings(f"expected shares of games of at least 0, got {shares}")
         parse_judge(self.judge)
         if self.finals != "none":
             parse_judge(self.finals)
 
     def final_games(self) -> int:
-        """Of each finalist in either half: so many that finals take about a quarter of the time."""
+        """Of each finalist against the others, and as many against people's and random layouts."""
         if self.finalist_games is not None:
             return self.finalist_games
         return max(4, 4 * round(FINAL_GAMES_A_MINUTE * self.minutes / self.finalists / 8))
+
+    def fresh_games(self) -> float:
+        """Of the final mixture against people's and random layouts together."""
+        games = self.evidence_games
+        return 2 * (FRESH_GAMES_A_MINUTE * self.minutes if games is None else games)
 
     def respond_games(self) -> int:
         """How many games one best response takes, at most."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from junqi.layout import Layout
-from junqi.simulate import Judge, Results, Seeds, play_games
+from junqi.simulate import Judge, Progress, Results, Seeds, play_games
 
 
 class Workers(ABC):
@@ -18,6 +18,14 @@ class Workers(ABC):
     @abstractmethod
     def play(self, first: Layout, second: Layout, seeds: Seeds, judge: Judge) -> Results:
         """Play one game for each seed between rows of two arrays, as `play_games` does."""
+
+    def play_and_tell(
+        self, first: Layout, second: Layout, seeds: Seeds, judge: Judge, *, progress: Progress
+    ) -> Results:
+        """The same; `progress` is called with the number of games finished since the last call."""
+        results = self.play(first, second, seeds, judge)
+        progress(len(seeds))
+        return results
 
     def close(self) -> None:
         """Let go of what the workers need; there may be nothing."""
@@ -40,6 +48,12 @@ class Threads(Workers):
     def play(self, first: Layout, second: Layout, seeds: Seeds, judge: Judge) -> Results:
         """Play one game for each seed."""
         return play_games(first, second, seeds, judge, threads=self.number)
+
+    def play_and_tell(
+        self, first: Layout, second: Layout, seeds: Seeds, judge: Judge, *, progress: Progress
+    ) -> Results:
+        """The same, and tell while games go on."""
+        return play_games(first, second, seeds, judge, threads=self.number, progress=progress)
 
 
 ALL_CORES = Threads()

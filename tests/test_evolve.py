@@ -13,12 +13,14 @@ from junqi.layout import (
     random_layouts,
 )
 from junqi.simulate import parse_judge
-from layout_search import evolve
 from layout_search.archive import Archive
 from layout_search.attack import attack
+from layout_search.evolve import STEADY_ROUNDS, search
 from layout_search.finals import blend, choose_finalists, draw_pairs, hold_finals, planned_games
 from layout_search.fitness import draw, mix_opponents, score
 from layout_search.respond import respond
+from layout_search.rounds import ASKED, ASKED_TIMES, solution_of
+from layout_search.run import CannotResume, Run, load, save, start
 from layout_search.settings import InvalidSettings, Settings, read_settings
 from layout_search.workers import ALL_CORES, Threads, Workers
 
@@ -38,15 +40,15 @@ SMALL = Settings(
 )
 
 
-def state(run: evolve.Run) -> tuple[object, ...]:
+def state(run: Run) -> tuple[object, ...]:
     archive = run.archive
     texts = [format_layout(layout) for layout in archive.layouts]
     return texts, archive.points.tolist(), run.shares.tolist(), run.panel_scores.tolist(), run.games
 
 
-def searched(settings: Settings = SMALL, workers: Workers = ALL_CORES) -> evolve.Run:
-    run = evolve.start(settings, PEOPLE)
-    evolve.search(run, workers)
+def searched(settings: Settings = SMALL, workers: Workers = ALL_CORES) -> Run:
+    run = start(settings, PEOPLE)
+    search(run, workers)
     return run
 
 
@@ -91,17 +93,48 @@ def test_payoffs_are_antisymmetric_and_extended_never_recomputed() -> None:
 
 def test_rounds_grow_an_archive_of_legal_layouts_and_a_mixture() -> None:
     reports = []
-    run = evolve.start(SMALL, PEOPLE)
-    evolve.search(run, report=reports.append)
+    run = start(SMALL, PEOPLE)
+    search(run, report=reports.append)
     assert [report.number for report in reports] == [1, 2, 3]
-    assert 3 <= len(run.archive) <= 6
+    assert 3 <= len(run.archive) <= 1 + 2 * (SMALL.counters + 1)
     assert all(layout_problems(format_layout(x)) == [] for x in run.archive.layouts)
     assert run.shares.sum() == pytest.approx(1)
 
 
+def test_the_strong_judge_is_asked_about_what_carries_the_mixture() -> None:
+    run = searched()
+    asked = run.strong_games
+    assert asked.sum() == len(run.rounds) * ASKED * SMALL.strong_games
+    assert asked.max() <= ASKED_TIMES * SMALL.strong_games
+    assert (run.strong_points <= asked).all()
+    assert (asked > 0).sum() < len(run.archive)
+
+
+def test_a_layout_that_answers_a_threat_is_played_though_nobody_plays_the_threat() -> None:
+    run = searched()
+    payoff = np.array([[0, 0.1, -0.2], [-0.1, 0, 0.2], [0.2, -0.2, 0]])
+    run.archive = Archive(run.archive.layouts[:3], np.tril(payoff + 0.5, -1), np.tri(3, k=-1))
+    run.settings = replace(SMALL, greed=0.5, spread=0.001)
+    rows, columns = solution_of(run, np.array([0.7, 0.7, 0.3]))
+    assert rows[2] < 0.01 < columns[2]
+    assert rows[1] > 0.3
+
+
+def test_rounds_leave_time_for_finals_and_evidence() -> None:
+    run = searched(replace(SMALL, rounds=1))
+    run.settings = replace(SMALL, rounds=None, minutes=1)
+    a_game = run.strong_seconds / run.strong_games.sum()
+    # Half a minute is left, and the strong judge's games will take a minute.
+    run.seconds = 30
+    after = planned_games(run) + run.settings.fresh_games()
+    run.strong_seconds *= 60 / (after * a_game)
+    search(run)
+    assert len(run.rounds) == 1
+
+
 def test_a_search_ends_when_counters_stay_within_the_margin() -> None:
     run = searched(replace(SMALL, rounds=30, margin=0.5))
-    assert len(run.rounds) == evolve.STEADY_ROUNDS
+    assert len(run.rounds) == STEADY_ROUNDS
 
 
 def test_a_seed_gives_the_same_search_for_any_number_of_threads() -> None:
@@ -111,26 +144,26 @@ def test_a_seed_gives_the_same_search_for_any_number_of_threads() -> None:
 
 def test_a_resumed_search_ends_like_an_uninterrupted_one(tmp_path) -> None:
     checkpoint = tmp_path / "run.json"
-    stopped = evolve.start(replace(SMALL, rounds=1), PEOPLE)
-    evolve.search(stopped, checkpoint=checkpoint)
-    resumed = evolve.load(checkpoint)
+    stopped = start(replace(SMALL, rounds=1), PEOPLE)
+    search(stopped, checkpoint=checkpoint)
+    resumed = load(checkpoint)
     resumed.settings = SMALL
-    evolve.search(resumed)
+    search(resumed)
     assert state(resumed) == state(searched())
 
 
 def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path) -> None:
     path = tmp_path / "run.json"
-    with pytest.raises(evolve.CannotResume, match="no checkpoint"):
-        evolve.load(path)
+    with pytest.raises(CannotResume, match="no checkpoint"):
+        load(path)
     path.write_text("{", encoding="utf-8")
-    with pytest.raises(evolve.CannotResume, match="expected a checkpoint"):
-        evolve.load(path)
-    evolve.save(evolve.start(SMALL, PEOPLE), path)
+    with pytest.raises(CannotResume, match="expected a checkpoint"):
+        load(path)
+    save(start(SMALL, PEOPLE), path)
     text = path.read_text(encoding="utf-8").replace('"version": "', '"version": "9')
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(evolve.CannotResume, match="made by version 9"):
-        evolve.load(path)
+    with pytest.raises(CannotResume, match="made by version 9"):
+        load(path)
 
 
 def test_finals_choose_among_carriers_and_the_greedy_and_solve_anew() -> None:
@@ -189,7 +222,8 @@ def test_an_attack_tells_the_score_of_fresh_games() -> None:
         {"population": 1},
         {"judge": "me"},
         {"finals": "search:0x0"},
-        {"against_mixture": -1},
+        {"against_people": -1},
+        {"counters": 0},
     ],
 )
 def test_settings_that_cannot_work_are_refused(wrong) -> None:

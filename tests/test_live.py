@@ -6,7 +6,7 @@ import pytest
 
 from junqi.cli.live import Watch, event_log, watching
 from junqi.layout import parse_layouts
-from layout_search.evolve import RoundReport, Run
+from layout_search.run import RoundReport, Run
 from layout_search.settings import Settings
 
 PEOPLE = parse_layouts(["cigdcegkefkfaibgidjhhhjlj"])

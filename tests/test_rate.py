@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -5,7 +7,7 @@ from junqi.layout import parse_layouts, random_layouts
 from junqi.panel import draw_opponents, make_panel, random_panel
 from junqi.pieces import RED
 from junqi.rate import rate
-from junqi.simulate import game_seeds, parse_judge, play_game
+from junqi.simulate import game_seeds, parse_judge, play_game, play_games
 
 A = "abccddeeffggghhhiiijjkklj"
 B = "cigdcegkefkfaibgidjhhhjlj"
@@ -37,7 +39,10 @@ def test_a_score_does_not_depend_on_what_else_is_rated(monkeypatch: pytest.Monke
     panel = random_panel(10, 1)
     layouts = random_layouts(5, 2)
     together = rate(layouts, panel, 20, 3, POLICY)
-    alone = [rate([layout], panel, 20, 3, POLICY, threads=1)[0] for layout in layouts]
+    alone = [
+        rate([layout], panel, 20, 3, POLICY, play=partial(play_games, threads=1))[0]
+        for layout in layouts
+    ]
     monkeypatch.setattr("junqi.rate._GAMES_AT_ONCE", 40)
     in_parts = rate(layouts, panel, 20, 3, POLICY)
     for ratings in (alone, in_parts):

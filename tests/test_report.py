@@ -10,7 +10,7 @@ import pytest
 from junqi.layout import parse_layouts
 from junqi.pieces import KINDS
 from junqi.stats import Score
-from layout_search import evolve
+from layout_search.evolve import search
 from layout_search.finals import hold_finals
 from layout_search.report import (
     NoReport,
@@ -21,6 +21,7 @@ from layout_search.report import (
     to_store,
 )
 from layout_search.report_page import render_page
+from layout_search.run import start
 from layout_search.settings import Settings
 
 PEOPLE = parse_layouts(["cigdcegkefkfaibgidjhhhjlj", "hcgcgkikgfdfdabejiiejljhh"])
@@ -41,8 +42,8 @@ VOID = {"meta", "input", "br", "link"}
 
 @pytest.fixture(scope="module")
 def run():
-    run = evolve.start(SMALL, PEOPLE)
-    evolve.search(run)
+    run = start(SMALL, PEOPLE)
+    search(run)
     return run
 
 

@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 
 from junqi.layout import random_layouts
+from junqi.panel import random_panel
+from junqi.rate import rate
 from junqi.simulate import Results, game_seeds, games_at_once, parse_judge, play_games
-from layout_search import attack, evolve
+from layout_search import attack
 from layout_search import cluster as library
 from layout_search.cluster import (
     FINGERPRINT,
@@ -27,6 +29,8 @@ from layout_search.cluster import (
     OtherVersion,
     chunk_games,
 )
+from layout_search.evolve import search
+from layout_search.run import start
 from layout_search.settings import Settings
 from layout_search.workers import ALL_CORES, Threads, Workers, open_workers
 
@@ -104,12 +108,33 @@ def test_a_search_on_a_cluster_ends_like_one_on_threads(
     monkeypatch.setattr(library, "SMALLEST_CALL", 0)
     runs = []
     for workers in (Threads(1), cluster):
-        runs.append(evolve.start(SMALL, FIRST[:2]))
-        evolve.search(runs[-1], workers)
+        runs.append(start(SMALL, FIRST[:2]))
+        search(runs[-1], workers)
     one, two = runs
     assert np.array_equal(one.archive.layouts, two.archive.layouts)
     assert np.array_equal(one.archive.points, two.archive.points)
     assert np.array_equal(one.shares, two.shares)
+
+
+def test_layouts_are_rated_alike_on_threads_and_on_a_cluster(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "SMALLEST_CALL", 0)
+    told: list[tuple[int, int, int, int]] = []
+    for workers in (Threads(1), cluster):
+        done: list[int] = []
+        (rating,) = rate(
+            FIRST[:1],
+            random_panel(4, 1),
+            200,
+            3,
+            POLICY,
+            play=workers.play_and_tell,
+            progress=done.append,
+        )
+        told.append((rating.wins, rating.draws, rating.losses, sum(done)))
+    assert told[0] == told[1]
+    assert told[0][3] == 200
 
 
 def test_a_worker_killed_in_the_middle_costs_its_chunk_only(

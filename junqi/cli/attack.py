@@ -128,6 +128,7 @@ def rate(
     ] = 1000,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
     book: BookOption = None,
     json: JsonOption = False,
     csv: CsvOption = False,
@@ -147,10 +148,11 @@ def rate(
         raise wrong_usage(context, "expected --json or --csv, got both")
     texts = [format_layout(layout.parse()) for layout in gather_named(context, layouts, file)]
     player, seed = parse_judge(judge), seed_or_new(seed)
+    workers = the_workers(context, threads, cluster)
     with reading(context, book) as opened:
         opponents = find_panel(opened, panel or "human", seed)
     with progress_bar("games", games * len(texts)) as progress:
-        job = Job(player, games, seed, threads, progress)
+        job = Job(player, games, seed, workers, progress)
         scores = play_panel(texts, opponents, job)
     print_scores(scores, json, csv)
 

@@ -22,6 +22,7 @@ from junqi.cli.book_common import (
     select,
 )
 from junqi.cli.common import (
+    ClusterOption,
     CsvOption,
     JsonOption,
     JudgeOption,
@@ -35,6 +36,7 @@ from junqi.cli.common import (
     print_table,
     progress_bar,
     seed_or_new,
+    the_workers,
     wrong_usage,
 )
 
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from book.store import Book
     from junqi.panel import Panel
     from junqi.simulate import Judge
+    from layout_search.workers import Workers
 
 app = typer.Typer()
 
@@ -73,7 +76,7 @@ class Job:
     judge: "Judge"
     games: int
     seed: int
-    threads: int | None
+    workers: "Workers"
     progress: Callable[[int], None]
 
     def command(self, layout: str, panel: str) -> str:
@@ -103,6 +106,7 @@ def evaluate(
     ] = 1000,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
+    cluster: ClusterOption = None,
     book: BookOption = None,
     dry_run: DryRunOption = False,
     json: JsonOption = False,
@@ -127,6 +131,7 @@ def evaluate(
     if seed is not None and seed > _GREATEST_SEED:
         raise wrong_usage(context, f"expected a seed of at most {_GREATEST_SEED}, got {seed}")
     player, seed = parse_judge(judge), seed_or_new(seed)
+    workers = the_workers(context, threads, cluster)
     with reading(context, book) as opened:
         chosen = [row.layout for row in select(opened, layouts)]
         word = "human" if panel is None else panel
@@ -138,7 +143,7 @@ def evaluate(
     pairs = len(chosen) * (len(chosen) - 1) // 2
     begin = time.perf_counter()
     with progress_bar("games", games * (pairs if opponents is None else len(chosen))) as progress:
-        job = Job(player, games, seed, threads, progress)
+        job = Job(player, games, seed, workers, progress)
         scores = (
             play_each_other(chosen, job)
             if opponents is None
@@ -163,7 +168,7 @@ def play_panel(layouts: Sequence[str], panel: "Panel", job: Job) -> "list[Eviden
         job.games,
         job.seed,
         job.judge,
-        threads=job.threads,
+        play=job.workers.play_and_tell,
         progress=job.progress,
     )
     return [

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from book.rows import Evidence
     from book.rows import Run as BookRun
     from book.store import Book
-    from layout_search.evolve import Run
     from layout_search.finals import Finals
     from layout_search.report import Report
+    from layout_search.run import Run
     from layout_search.settings import Settings
     from layout_search.workers import Workers
 
@@ -121,7 +121,7 @@ def evolve(
         typer.Option(
             "--greed",
             metavar="G",
-            help="From 0, no counter, to 1, most against people's layouts; 0.25 if missing.",
+            help="From 0, no counter, to 1, most against people's layouts; 0.3 if missing.",
         ),
     ] = None,
     population: Annotated[
@@ -168,8 +168,9 @@ def evolve(
     from book.default import book_paths
     from book.store import new_run_key
     from junqi.layout import parse_layouts
-    from layout_search import evolve as library
+    from layout_search.evolve import search
     from layout_search.report import report_of
+    from layout_search.run import load, save, start
 
     workers = the_workers(context, threads, cluster)
     path = book_paths(the_book(context, book))[0]
@@ -186,7 +187,7 @@ def evolve(
     if resume and restart:
         raise wrong_usage(context, "expected --resume or --restart, got both")
     if resume:
-        run = library.load(checkpoint)
+        run = load(checkpoint)
         run.settings = _resumed(context, run.settings, given | {"seed": seed})
     else:
         if not restart and not dry_run:
@@ -194,20 +195,20 @@ def evolve(
         with reading(context, book) as opened:
             people, shares = _people(opened, opponents)
         chosen = _settings(settings, given | shares, seed)
-        run = library.start(chosen, parse_layouts(people), new_run_key("evolve"))
+        run = start(chosen, parse_layouts(people), new_run_key("evolve"))
     if not dry_run:
         check_writable(context, book)  # before the search, not after
-        library.save(run, checkpoint)
+        save(run, checkpoint)
     try:
         with event_log(log_json) as log:
             with watching(run, log) as watch:
                 kept_at = None if dry_run else checkpoint
-                library.search(run, workers, watch.round, kept_at, watch.generation)
+                search(run, workers, watch.round, kept_at, watch.generation)
             begin = time.monotonic()
             result = _finals(run, workers, log)
             report = report_of(run, result)
             with reading(context, book) as opened:
-                evidence = _evidence(opened, report, run, threads, log)
+                evidence = _evidence(opened, report, run, workers, log)
         with changing(context, book, dry_run) as opened:
             seconds = run.seconds + time.monotonic() - begin
             row = keep_run(opened, command_line(context), seconds, run, result, report, evidence)
@@ -226,7 +227,7 @@ def evolve(
 
 def _check_not_waiting(checkpoint: Path) -> None:
     """See that no rounds of a stopped run would be lost."""
-    from layout_search.evolve import CannotResume, load
+    from layout_search.run import CannotResume, load
 
     if not checkpoint.exists():
         return
@@ -294,12 +295,12 @@ def _finals(run: "Run", workers: "Workers", log: Log) -> "Finals | None":
 
 
 def _evidence(
-    book: "Book", report: "Report", run: "Run", threads: int | None, log: Log
+    book: "Book", report: "Report", run: "Run", workers: "Workers", log: Log
 ) -> "list[Evidence]":
     """Play fresh games, and add their scores to the report."""
     games = evidence_games(report, run.settings)
     with progress_bar("fresh games", len(EVIDENCE_PANELS) * sum(games.values())) as progress:
-        rows = play_evidence(book, report, run, threads, progress)
+        rows = play_evidence(book, report, run, workers, progress)
     report.evidence.extend(map(scored, rows))
     for row in report.mixture_scores():
         log("evidence", **row.to_json())

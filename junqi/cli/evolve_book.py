@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from book.rows import Evidence, Payoff
     from book.rows import Run as BookRun
     from book.store import Book
-    from layout_search.evolve import Run
     from layout_search.finals import Finals
     from layout_search.report import Report
+    from layout_search.run import Run
     from layout_search.settings import Settings
+    from layout_search.workers import Workers
 
 TAG = "evolved"
 FINALIST_TAG = "finalist"
@@ -27,14 +28,12 @@ FINALIST_TAG = "finalist"
 EVIDENCE_PANELS = ("human", "random:100")
 # Of each layout against each panel; the best single one plays at least a quarter of the games.
 LEAST_GAMES = 4
-# Against each panel for each minute of a run: on two cores, about a twentieth of the time.
-GAMES_A_MINUTE = 75
 _EVIDENCE_STREAM = 300
 
 
 def evidence_games(report: "Report", settings: "Settings") -> dict[str, int]:
     """How many games each layout plays against a panel: by its share, an even number."""
-    games = settings.evidence_games or GAMES_A_MINUTE * settings.minutes
+    games = settings.fresh_games() / len(EVIDENCE_PANELS)
     wanted = {layout: share * games for layout, share in report.mixture.items()}
     wanted[report.greediest] = max(wanted.get(report.greediest, 0.0), games / 4)
     return {layout: max(LEAST_GAMES, 2 * round(n / 2)) for layout, n in wanted.items()}
@@ -44,7 +43,7 @@ def play_evidence(
     book: "Book",
     report: "Report",
     run: "Run",
-    threads: int | None,
+    workers: "Workers",
     progress: Callable[[int], None],
 ) -> "list[Evidence]":
     """Let the layouts of the mixture, and the best single one, play games that choose nothing.
@@ -66,7 +65,7 @@ def play_evidence(
             name = (settings.seed, _EVIDENCE_STREAM, number, place)
             seed = int(np.random.SeedSequence(name).generate_state(1)[0])
             panel = find_panel(book, word, seed)
-            rows += play_panel([layout], panel, Job(judge, count, seed, threads, progress))
+            rows += play_panel([layout], panel, Job(judge, count, seed, workers, progress))
     return rows
 
 

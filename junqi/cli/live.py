@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from layout_search.evolve import RoundReport, Run
+    from layout_search.run import RoundReport, Run
 
 Log = Callable[..., None]
 
