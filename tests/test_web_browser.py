@@ -211,3 +211,32 @@ def test_the_page_fits_a_phone_and_takes_moves_in_the_opponents_coordinates(tmp_
         eventually(lambda: operator.plies[:1] == ["F4E3"])
         operator.wait("result", "move")
         assert width() <= 390
+
+
+HIDE = """() => {
+    Object.defineProperty(document, "hidden", { value: true, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+SHOW = """() => {
+    delete document.hidden;
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_many_tabs_do_not_use_up_the_connections_of_the_browser(tmp_path) -> None:
+    with browser(tmp_path) as opened, server(tmp_path, "--movetime", "0.05") as running:
+        page = opened.new_page()
+        operator = Operator(page)
+        operator.begin(running.address, choices={"first": "no"})
+        for _ in range(7):
+            other = opened.new_page()
+            other.goto(page.url)
+            other.wait_for_selector("#table:not([hidden])")
+            other.evaluate(HIDE)  # here every page believes to be in front
+        operator.page.fill("#entry-text", "F0E1")
+        page.keyboard.press("Enter")
+        eventually(lambda: operator.plies[:1] == ["F0E1"])
+        # One that comes to the front again shows how the game stands.
+        assert Operator(other).plies == []
+        other.evaluate(SHOW)
+        eventually(lambda: Operator(other).plies[:1] == ["F0E1"])
