@@ -33,7 +33,7 @@ class Operator:
         self.page.click("#new-game button[type=submit]")
         self.page.wait_for_url("**/console?game=*")
         self.page.click("#run")
-        return str(self.page.url).rpartition("=")[2]
+        return re.findall(r"game=([\w-]+)", self.page.url)[0]
 
     def wait(self, *phases: str) -> str:
         """Wait until the page waits for one of these; which of them."""
@@ -240,3 +240,92 @@ def test_many_tabs_do_not_use_up_the_connections_of_the_browser(tmp_path) -> Non
         assert Operator(other).plies == []
         other.evaluate(SHOW)
         eventually(lambda: Operator(other).plies[:1] == ["F0E1"])
+
+
+def test_an_opponents_contact_outlives_the_tab_and_undo_takes_back_nothing_else(tmp_path) -> None:
+    with browser(tmp_path) as opened, server(tmp_path, "--movetime", "0.05") as running:
+        page = opened.new_page()
+        operator = Operator(page)
+        operator.begin(running.address, choices={"first": "no"})
+        operator.click_point("F0")
+        operator.click_point("G0")
+        operator.wait("result")
+        page.close()
+        page = opened.new_page()
+        page.goto(f"{running.address}console")
+        page.click("#games .button")
+        operator = Operator(page)
+        operator.wait("result")
+        assert operator.shown() == "F0G0"
+        page.click("#undo")
+        operator.wait("move")
+        # Our marshal stands on G0.
+        page.keyboard.type("f0g0")
+        page.keyboard.press("Enter")
+        operator.wait("result")
+        page.keyboard.press("2")
+        operator.wait("flag")
+        page.keyboard.press("1")
+        eventually(lambda: operator.plies[:1] == ["F0G0"])
+        # Our flag has to be shown, and stays among the facts.
+        page.wait_for_selector("#tell:has-text('L3')")
+        page.wait_for_selector("#facts:has-text('A1'):has-text('L3')")
+
+
+def test_pieces_stay_covered_on_the_form_in_the_game_and_after_a_reload(tmp_path) -> None:
+    def names() -> set[str]:
+        return set(page.locator("#board .jq-piece text").all_text_contents())
+
+    with browser(tmp_path) as opened, server(tmp_path, "--movetime", "0.05") as running:
+        page = opened.new_page()
+        operator = Operator(page)
+        page.goto(f"{running.address}console")
+        page.wait_for_selector("#layout-board svg")
+        page.check("#cover-layout")
+        page.reload()
+        page.wait_for_selector("#layout-board svg", state="attached")
+        assert not page.locator("#layout-board svg").is_visible()
+        assert page.get_attribute("[name=layout]", "type") == "password"
+        page.fill("[name=layout]", LAYOUT)
+        page.select_option("[name=first]", "no")
+        page.click("#new-game button[type=submit]")
+        operator.wait("move")
+        assert page.is_checked("#cover")
+        assert names() <= {""}
+        page.uncheck("#cover")
+        eventually(lambda: "司令" in names())
+        page.check("#cover")
+        eventually(lambda: names() <= {""})
+        page.reload()
+        operator.wait("move")
+        assert names() <= {""}
+        # Whether the flag is asked for tells nothing of our piece; and a key that is held down too
+        # long does not answer that question as well.
+        page.keyboard.type("f0g0")
+        page.keyboard.press("Enter")
+        operator.wait("result")
+        for _ in range(3):
+            page.keyboard.down("0")
+        page.keyboard.up("0")
+        page.wait_for_timeout(300)
+        assert operator.phase() == "flag"
+        assert operator.plies == []
+        page.keyboard.press("0")
+        eventually(lambda: operator.plies[:1] == ["F0G0"])
+
+
+def test_a_contact_is_announced_in_the_opponents_coordinates_too(tmp_path) -> None:
+    with browser(tmp_path) as opened, server(tmp_path, "--movetime", "0.05") as running:
+        page = opened.new_page()
+        operator = Operator(page)
+        operator.begin(running.address, choices={"turned": "yes"})
+        page.click("#run")  # whatever the engine thinks of, another move is played
+        operator.wait("start", "result", "move")
+        if operator.plies:
+            page.click("#undo")
+        page.click("#other")
+        operator.click_point("G0")
+        operator.click_point("F0")
+        operator.wait("result")
+        assert operator.shown() == "G0F0"
+        assert "F4G4" in page.inner_text("#headline")
