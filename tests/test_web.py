@@ -22,7 +22,7 @@ from junqi.record import open_records, parse_record
 from junqi.replay import check_record
 from junqi.rules import format_move
 from junqi.web.events import Feed
-from junqi.web.page import static_path
+from junqi.web.page import THEMES, static_path
 from junqi.web.words import LANGUAGES, translate, words_of
 
 LAYOUT = "aibheeiggikcdghdkcjffhjlj"
@@ -292,6 +292,30 @@ def test_what_is_too_long_or_no_json_is_refused(asked) -> None:
 
 
 # -------------------------------------------------------------------------------------- the console
+
+
+def brightness(colour: str) -> float:
+    """How bright a colour like #fff or #a0b1c2 is, from 0 to 1, as contrast is reckoned."""
+    digits = colour.lstrip("#")
+    pairs = [d * 2 for d in digits] if len(digits) == 3 else re.findall("..", digits)
+    parts = [int(pair, 16) / 255 for pair in pairs]
+    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((brightness(one), brightness(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_text_can_be_told_from_its_ground_in_every_theme(theme) -> None:
+    style = (STATIC / "static" / "frame.css").read_text(encoding="utf-8")
+    start = ":root {" if theme == THEMES[0] else f':root[data-theme="{theme}"] {{'
+    colours = dict(re.findall(r"--([\w-]+): (#\w+);", style.split(start)[1].split("}")[0]))
+    pairs = [(name, "panel") for name in ("text", "soft", "accent", "good", "bad", "enemy")]
+    for name, ground in [*pairs, ("on-accent", "accent"), ("label", "paper")]:
+        assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from junqi.rules import Outcome, Reason
 
 pytestmark = needs_chromium
 
+# Whether it is a link that is seen at a place.
+TOP_AT = "([x, y]) => document.elementFromPoint(x, y)?.matches('header nav a')"
 LAYOUT = "aibheeiggikcdghdkcjffhjlj"
 
 
@@ -202,6 +204,13 @@ def test_the_page_fits_a_phone_and_takes_moves_in_the_opponents_coordinates(tmp_
         page.wait_for_selector(".notice.error:has-text('20200101-000000-abcd')")
         page.wait_for_selector("#new-game")
         assert width() <= 390
+        page.select_option("#language", "en")
+        page.wait_for_selector("html[lang=en]")
+        for link in page.locator("header nav a").all():
+            box = link.bounding_box()
+            assert page.evaluate(TOP_AT, [box["x"] + box["width"] - 4, box["y"] + 4])
+        page.select_option("#language", "zh")
+        page.wait_for_selector("html[lang=zh]")
         choices = {"first": "no", "turned": "yes"}
         operator.begin(running.address, choices, own="名字很长很长的一支代表队", movetime="0.05")
         operator.wait("move")
