@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from book_samples import A, make_book
 from web_pages import browser, eventually, needs_chromium, server, slow_server
 from web_referee import Referee
 
@@ -256,7 +257,10 @@ def test_an_opponents_contact_outlives_the_tab_and_undo_takes_back_nothing_else(
         page = opened.new_page()
         operator = Operator(page)
         operator.begin(running.address, choices={"first": "no"})
+        page.wait_for_selector("#clock-enemy.running")
         operator.click_point("F0")
+        page.click("#run")  # a click that stops the clocks does not undo the one before it
+        page.wait_for_selector("#clock-enemy:not(.running)")
         operator.click_point("G0")
         operator.wait("result")
         page.close()
@@ -338,3 +342,25 @@ def test_a_contact_is_announced_in_the_opponents_coordinates_too(tmp_path) -> No
         operator.wait("result")
         assert operator.shown() == "G0F0"
         assert "F4G4" in page.inner_text("#headline")
+
+
+def test_a_new_game_takes_its_terms_from_the_last_one_and_a_layout_from_the_book(tmp_path) -> None:
+    book = make_book(tmp_path / "book.db")
+    with browser(tmp_path) as opened, server(tmp_path / "games", "--book", str(book)) as running:
+        page = opened.new_page()
+        choices = {"first": "no", "turned": "yes", "steps_loser": "next"}
+        terms = {"own": "铁军", "enemy": "北方", "event": "决赛", "minutes": "12.5", "steps": "20"}
+        Operator(page).begin(running.address, choices, **terms)
+        page.goto(f"{running.address}console")
+        page.wait_for_selector("#games li")
+        page.wait_for_selector("#from-book optgroup", state="attached")
+        fields = ("own", "enemy", "event", "minutes", "steps", "movetime", "turned", "steps_loser")
+        filled = {name: page.input_value(f"[name={name}]") for name in fields}
+        kept = {**terms, "enemy": "", "movetime": "", "turned": "yes", "steps_loser": "next"}
+        assert filled == kept
+        page.select_option("#from-book", A)
+        eventually(lambda: page.input_value("[name=layout]") == A)
+        page.fill("[name=layout]", A[:-1])
+        page.click("#new-game h1")
+        page.wait_for_selector("#layout-problem:has-text('25')")
+        assert page.locator("#layout-problem").bounding_box()["y"] < 700

@@ -1,6 +1,7 @@
 // The contest console: what the server says of a game is shown; what the operator does is sent.
 
 import { Board } from "./board.js";
+import { listBook } from "./book_choice.js";
 import { attempt, byId, el, get, listen, notice, post, Refusal, t } from "./frame.js";
 
 const API = "/api/console";
@@ -59,6 +60,10 @@ function openLobby() {
   cover.addEventListener("change", showCover);
   showCover();
   byId("draw").addEventListener("click", () => showLayout(""));
+  byId("from-book").addEventListener("change", (event) => {
+    showLayout(event.target.value);
+    event.target.value = "";
+  });
   for (const kind of ["focus", "input"]) fields.layout.addEventListener(kind, () => { question += 1; });
   fields.layout.addEventListener("change", () => showLayout(fields.layout.value));
   fields.first.addEventListener("change", () => showLayout(fields.layout.value));
@@ -81,7 +86,26 @@ function openLobby() {
     });
   });
   showLayout("");
-  attempt(async () => showGames(await get(`${API}/games`)));
+  listBook(byId("from-book"));
+  attempt(async () => {
+    const games = await get(`${API}/games`);
+    showGames(games);
+    const last = games.find((game) => !game.error);
+    if (last) fillIn(fields, last);
+  });
+}
+
+/** What was agreed for the last game is mostly agreed for the next; what was typed already stays. */
+function fillIn(fields, last) {
+  const terms = {
+    own: last.own, event: last.event, minutes: last.time / 60, steps: last.steps,
+    steps_loser: last.steps_loser, movetime: last.movetime ?? "", turned: last.turned ? "yes" : "no",
+  };
+  for (const [name, value] of Object.entries(terms)) {
+    const field = fields[name];
+    const untouched = field.options ? field.options[0].value : field.defaultValue;
+    if (field.value === untouched) field.value = value;
+  }
 }
 
 function showGames(games) {
@@ -129,7 +153,8 @@ function openTable() {
   function take(fresh) {
     if (state && fresh.serial < state.serial) return; // overtaken on its way
     if (state && fresh.version !== state.version) {
-      chosen = null;
+      // Clocks that start or stop do not take the first of two clicks back.
+      if (isOther || fresh.board !== state.board) chosen = null;
       pending = null;
       isOther = false;
     }
