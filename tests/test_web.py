@@ -603,6 +603,19 @@ def test_after_a_crash_the_game_goes_on(tmp_path) -> None:
         assert len(second.state["plies"]) >= 9
 
 
+def test_a_game_that_is_ended_after_a_crash_does_not_ask_to_be_gone_on_with(tmp_path) -> None:
+    with client(tmp_path, load=None) as asked:
+        first = Console(asked, first=False)
+        first.do("resume")
+        data = (tmp_path / f"{first.key}.game").read_bytes()
+    (tmp_path / f"{first.key}.game").write_bytes(data)
+    with client(tmp_path, load=None) as asked:
+        second = Console(asked, first.key)
+        assert second.state["was_interrupted"]
+        state = second.do("end", winner="own", reason="time")["state"]
+        assert not state["was_interrupted"]
+
+
 def test_a_game_that_another_server_has_gone_on_with_is_read_again(tmp_path) -> None:
     with client(tmp_path, load=None) as one, client(tmp_path, load=None) as two:
         here = Console(one)

@@ -161,6 +161,8 @@ def test_a_whole_game_with_an_undo_a_killed_server_and_a_reload(tmp_path) -> Non
             with page.expect_download() as download:
                 page.click("#record")
             assert list(open_records(download.value.path())) == [record]
+            other.click("#view")
+            other.wait_for_selector("#red-name:has-text('铁军')")
             assert second.stop() == 130  # at once, though pages listen
 
 
@@ -186,6 +188,8 @@ def test_the_page_lives_while_the_engine_thinks_and_can_make_it_move(tmp_path) -
         plies = operator.plies
         operator.click_point("L0")
         page.wait_for_selector(".notice.error:has-text('black has no piece')")
+        edge = page.locator("#board").bounding_box()
+        assert page.locator("#notices").bounding_box()["x"] > edge["x"] + edge["width"]
         page.fill("#entry-text", "A1B1")
         page.keyboard.press("Enter")
         page.wait_for_selector(".notice.error:has-text('no piece of black could move so')")

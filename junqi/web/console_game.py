@@ -305,8 +305,8 @@ class Game:
         if event["winner"] != UNFINISHED:
             end = end_from_json(event)
             check_record(replace(record_of(self), outcome=end))
-        ended = replace(self, spent=event["spent"], announced=None)
-        return replace(ended, end=end, is_over=True, is_running=False, undone=())
+        ended = replace(self, spent=event["spent"], announced=None, undone=())
+        return ended._over(end)
 
     def _halted(self) -> "Game":
         """Clocks stopped, and nothing announced."""
@@ -344,9 +344,11 @@ class Game:
             spent=0.0,
             announced=None,
         )
-        if entry.end is None:
-            return game
-        return replace(game, end=entry.end, is_over=True, is_running=False)
+        return game if entry.end is None else game._over(entry.end)
+
+    def _over(self, end: Outcome | None) -> "Game":
+        """The game at its end, which may be left open."""
+        return replace(self, end=end, is_over=True, is_running=False, was_interrupted=False)
 
 
 def question_of(view: View, move: Move) -> Question | None:

@@ -141,6 +141,7 @@ function openTable() {
   const covered = () => (cover.checked ? "?cover=1" : "");
 
   byId("record").href = `${path}/record`;
+  byId("view").href = `/viewer?${new URLSearchParams({ kind: "folder", name: `${key}.junqi`, game: 1 })}`;
   byId("end-dialog").querySelector("[name=reason]").append(
     ...REASONS.map((reason) => el("option", { value: reason }, t(`reason_${reason.replace("-", "_")}`))));
 
@@ -295,7 +296,7 @@ function openTable() {
       if (isOurs && pending.result === undefined) head += ` · ${t("as_they_see", { move: turned(move) })}`;
     } else if (state.is_thinking) {
       head = t("thinking");
-      [move, kind] = last ? [last.move, "enemy dim"] : ["…", "dim"];
+      [move, kind] = last ? [last.move, "enemy dim"] : ["", "dim"];
       under = last ? plyText(last) : "";
     } else if (state.is_own_turn) {
       head = t(state.plies.length ? "paused" : "press_start");
@@ -303,7 +304,7 @@ function openTable() {
       under = last ? plyText(last) : "";
     } else {
       head = last ? t("our_move") : t("wait_enemy");
-      [move, kind] = last ? [last.move, "own"] : ["…", "dim"];
+      [move, kind] = last ? [last.move, "own"] : ["", "dim"];
       under = last ? t(MARK[last.result]) : "";
       if (last) head += ` · ${t("as_they_see", { move: turned(last.move) })}`;
       if (!state.is_running) head += ` · ${t(state.plies.length ? "paused" : "press_start")}`;
@@ -382,6 +383,7 @@ function openTable() {
     byId("other").textContent = t(isOther ? "other_stop" : "other_move");
     byId("end-game").hidden = state.is_over;
     byId("set-clocks").hidden = state.is_over;
+    byId("view").hidden = !state.is_over;
   }
 
   function showPlies() {
