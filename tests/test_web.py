@@ -675,6 +675,8 @@ def test_a_broken_file_is_told_and_does_not_hide_the_others(asked, game, tmp_pat
     response = asked.get(f"{GAMES}/20200101-000000-abcd")
     assert response.status_code == 400
     assert "line 1" in response.json()["error"]
+    chinese = asked.get(GAMES, headers={"accept-language": "zh"}).json()
+    assert "第 1 行" in chinese[1]["error"]
 
 
 def test_a_full_disk_is_told_and_nothing_is_half_done(game, tmp_path, monkeypatch) -> None:
@@ -689,6 +691,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_done(game, tmp_path, monkeypatc
         response = game.send("move", version=0, move="G4F4", result=0)
         assert response.status_code == 500
         assert "no space left" in response.json()["error"]
+        assert translate(response.json()["error"], "zh").startswith("磁盘已满")
     assert file.read_bytes() == before
     assert game.state["plies"] == []
     assert len(game.do("move", move="G4F4", result=0)["state"]["plies"]) == 1

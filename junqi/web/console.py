@@ -65,7 +65,7 @@ def routes(setup: Setup) -> list[BaseRoute]:
         return post(f"/games/{{key}}/{name}", answer)
 
     return [
-        get("/games", lambda ask: hall.listed()),
+        get("/games", lambda ask: hall.listed(ask.language)),
         post("/games", hall.create),
         post("/layout", hall.layout),
         get("/games/{key}", lambda ask: state_of(hall.desk(ask.path["key"]), ask)),
@@ -170,11 +170,11 @@ class Hall:
         self._setup.note(text)
         self._notes.append(text)
 
-    def listed(self) -> list[dict[str, Any]]:
+    def listed(self, language: Language) -> list[dict[str, Any]]:
         """All games, the newest first; one whose file is broken is listed with what is wrong."""
-        return [self._summary(key) for key in game_keys(self._folder)]
+        return [self._summary(key, language) for key in game_keys(self._folder)]
 
-    def _summary(self, key: str) -> dict[str, Any]:
+    def _summary(self, key: str, language: Language) -> dict[str, Any]:
         path = self._folder / f"{key}.game"
         try:
             found = path.stat()
@@ -184,7 +184,7 @@ class Hall:
                 known = self._listed[key] = (stamp, _summary_of(read_game(self._folder, key)))
             return {"key": key, **known[1]}
         except (JunqiError, OSError) as error:
-            return {"key": key, "error": str(error)}
+            return {"key": key, "error": translate(str(error), language)}
 
     def close(self) -> None:
         """Pause and close all games."""
@@ -252,7 +252,7 @@ def state_of(desk: Desk, ask: Ask) -> dict[str, Any]:
             },
             "is_over": game.is_over,
             "end": None if game.end is None else _end(game.end, terms),
-            "trouble": desk.trouble,
+            "trouble": translate(desk.trouble, ask.language),
         }
 
 
