@@ -710,6 +710,24 @@ def test_an_engine_that_fails_is_told(tmp_path, monkeypatch) -> None:
         assert not state["is_thinking"]
 
 
+def test_an_engine_that_is_not_ready_is_told_until_it_is(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("junqi.web.console.TICK", 0.02)
+    is_compiled = threading.Event()
+
+    def load(*_: object) -> SlowSearch:
+        is_compiled.wait(20)
+        return SlowSearch()
+
+    with client(tmp_path, load=load) as asked:
+        console = Console(asked)
+        state = console.state
+        assert state["is_loading"]
+        is_compiled.set()
+        # The tabs hear of it though nothing has happened in the game.
+        eventually(lambda: console.state["serial"] > state["serial"])
+        assert not console.state["is_loading"]
+
+
 def test_clocks_run_pause_and_can_be_put_right(game) -> None:
     assert game.state["clocks"]["running"] is None
     game.do("move", move="G4F4", result=0)

@@ -233,6 +233,7 @@ def state_of(desk: Desk, ask: Ask) -> dict[str, Any]:
             "is_own_turn": view.is_own_turn,
             "is_running": game.is_running,
             "is_thinking": desk.is_thinking,
+            "is_loading": desk.is_loading,
             "was_interrupted": game.was_interrupted,
             "board": _board(game, _names(ask.language), is_covered),
             "moves": {} if is_covered and view.is_own_turn else _moves(game),

@@ -84,6 +84,7 @@ class Desk:
             self._keep_record()
         if not log.game.is_over:
             self._engine.start_loading()
+        self._was_loading = self.is_loading
         self._changed()
 
     @property
@@ -100,6 +101,11 @@ class Desk:
     def is_thinking(self) -> bool:
         """Whether the engine thinks."""
         return self._token is not None
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether the engine is not ready yet, and would move by rules of thumb."""
+        return self._engine.is_loading
 
     def locked(self) -> threading.RLock:
         """To be held while several things are read that belong together."""
@@ -219,6 +225,9 @@ class Desk:
     def tick(self) -> None:
         """Write down how far the clock has come, for the case of a crash; see what others wrote."""
         with self._lock, suppress(OSError, JunqiError):
+            if self._was_loading and not self.is_loading:
+                self._was_loading = False
+                self._publish()
             if self._log.is_changed:
                 self._read_again()
             elif self.game.clock_side is not None and not self._is_elsewhere:

@@ -387,11 +387,12 @@ function openTable() {
   }
 
   function showPlies() {
-    const facts = [t("quiet", state)];
+    const facts = state.is_loading && !state.is_over ? [t("engine_loading")] : [];
+    facts.push(t("quiet", state));
     if (state.enemy_flag) facts.push(t("enemy_flag_known", { place: state.enemy_flag }));
     if (state.own_flag) facts.push(t("own_flag_told", { place: state.own_flag }));
     byId("facts").textContent = facts.join("\n");
-    byId("facts").className = state.steps - state.quiet <= 6 ? "urgent" : "soft";
+    byId("facts").className = state.is_loading || state.steps - state.quiet <= 6 ? "urgent" : "soft";
     const list = byId("plies");
     list.replaceChildren(...state.plies.map((ply, index) => el("li", { class: ply.own ? "own" : "enemy" },
       el("button", { type: "button", class: "plain", onclick: () => goBack(index + 1) },
