@@ -187,6 +187,11 @@ class Engine:
             self._loading_since = self._now()
             self._search = Job(lambda: load(self.options, self._note, seed))
 
+    @property
+    def is_loading(self) -> bool:
+        """Whether the search is being made, and the rules of thumb would play."""
+        return self._search is not None and not self._search.wait(0)
+
     def load(self) -> None:
         """Make the search, and wait until it is there, or has failed."""
         self.start_loading()

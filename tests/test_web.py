@@ -7,6 +7,7 @@ import re
 import socket
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,12 @@ from junqi.record import open_records, parse_record
 from junqi.replay import check_record
 from junqi.rules import format_move
 from junqi.web.events import Feed
-from junqi.web.page import static_path
+from junqi.web.page import THEMES, static_path
 from junqi.web.words import LANGUAGES, translate, words_of
 
 LAYOUT = "aibheeiggikcdghdkcjffhjlj"
+# The same pieces with an engineer in the marshal's place.
+OTHER_FRONT = "igbheeaigikcdghdkcjffhjlj"
 GAMES = "/api/console/games"
 STATIC = Path(__file__).parents[1] / "junqi" / "web"
 
@@ -291,6 +294,30 @@ def test_what_is_too_long_or_no_json_is_refused(asked) -> None:
 # -------------------------------------------------------------------------------------- the console
 
 
+def brightness(colour: str) -> float:
+    """How bright a colour like #fff or #a0b1c2 is, from 0 to 1, as contrast is reckoned."""
+    digits = colour.lstrip("#")
+    pairs = [d * 2 for d in digits] if len(digits) == 3 else re.findall("..", digits)
+    parts = [int(pair, 16) / 255 for pair in pairs]
+    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((brightness(one), brightness(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_text_can_be_told_from_its_ground_in_every_theme(theme) -> None:
+    style = (STATIC / "static" / "frame.css").read_text(encoding="utf-8")
+    start = ":root {" if theme == THEMES[0] else f':root[data-theme="{theme}"] {{'
+    colours = dict(re.findall(r"--([\w-]+): (#\w+);", style.split(start)[1].split("}")[0]))
+    pairs = [(name, "panel") for name in ("text", "soft", "accent", "good", "bad", "enemy")]
+    for name, ground in [*pairs, ("on-accent", "accent"), ("label", "paper")]:
+        assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+
+
 @pytest.mark.parametrize(
     ("terms", "word"),
     [
@@ -393,6 +420,38 @@ def test_the_own_pieces_can_be_covered(asked, game) -> None:
     asked_covered = asked.post(f"{game.path}/move?cover=1", json=body).json()["asked"]
     assert asked_openly["expected"] == [1, 2]
     assert asked_covered["expected"] == [1, 0, 2]
+    # Whether the flag is asked for does not depend on our piece either.
+    assert asked_openly["flag_results"] == [2]
+    assert asked_covered["flag_results"] == [2, 1]
+
+
+def test_covered_questions_are_the_same_whatever_our_pieces_are(asked) -> None:
+    for move, is_first in (("G0F0", True), ("F0G0", False)):
+        told = []
+        for layout in (LAYOUT, OTHER_FRONT):
+            console = Console(asked, layout=layout, first=is_first)
+            answer = asked.post(f"{console.path}/move?cover=1", json={"version": 0, "move": move})
+            told.append(answer.json()["asked"])
+        assert told[0] == told[1]
+
+
+def test_a_covered_page_does_not_tell_which_piece_takes_the_flag(asked, tmp_path) -> None:
+    console = Console(asked)
+    # The general clears the way, the bomb from I3 follows; the opponent goes to and fro.
+    way = "G2F2+ F2E1 E1D2 D2C1 C1B1+ B1B0+ I3H3 H3G2 G2F2 F2E1 E1D2 D2C1 C1B1"
+    for number, move in enumerate(way.split()):
+        is_contact = move.endswith("+")
+        told = {"result": 1, "flag": ""} if is_contact else {}
+        console.do("move", move=move[:4], **told)
+        console.do("move", move=("F4E3", "E3F4")[number % 2])
+    body = {"version": console.state["version"], "move": "B1A1"}
+    question = asked.post(f"{console.path}/move?cover=1", json=body).json()["asked"]
+    assert question["taken_results"] == [1]  # that it is a bomb would say 2
+    console.do("move", move="B1A1", result=1, flag="", taken=True)
+    (record,) = open_records(tmp_path / f"{console.key}.junqi")
+    check_record(record)
+    assert record.plies[-1].result == 2
+    assert record.result == "1-0"
 
 
 def test_a_result_is_asked_only_of_a_contact(game) -> None:
@@ -408,6 +467,32 @@ def test_a_result_is_asked_only_of_a_contact(game) -> None:
     assert "without a contact" in wrong.json()["error"]
 
 
+def test_an_opponents_contact_is_kept_while_the_referee_is_asked(tmp_path) -> None:
+    with client(tmp_path, load=None) as asked:
+        console = Console(asked)
+        console.do("move", move="G4F4", result=0)
+        console.do("resume")
+        state = console.do("move", move="F0G0")["state"]
+        # The opponent has moved: its clock stands, and any other tab asks for the result too.
+        assert state["clocks"]["running"] is None
+        assert console.state["question"]["move"] == "F0G0"
+        assert console.state["clocks"] == state["clocks"]
+        data = (tmp_path / f"{console.key}.game").read_bytes()
+    (tmp_path / f"{console.key}.game").write_bytes(data)  # without the pause of a server that ends
+    with client(tmp_path, load=None) as asked:
+        console = Console(asked, console.key)
+        assert console.state["question"]["move"] == "F0G0"
+        # It was entered wrongly; nothing but that is taken back.
+        state = console.do("retract")["state"]
+        assert state["question"] is None
+        assert [ply["move"] for ply in state["plies"]] == ["G4F4"]
+        assert "no move" in console.send("retract", version=state["version"]).json()["error"]
+        console.do("move", move="F2G2")
+        state = console.do("move", move="F2G2", result=0, flag="")["state"]
+        assert [ply["move"] for ply in state["plies"]] == ["G4F4", "F2G2"]
+        assert state["question"] is None
+
+
 def test_the_flag_is_asked_for_where_the_marshal_may_have_died(game) -> None:
     # The own marshal stands on G0: only another marshal or a bomb goes with it.
     asked = game.do("move", move="G0F0")["asked"]
@@ -419,7 +504,9 @@ def test_the_flag_is_asked_for_where_the_marshal_may_have_died(game) -> None:
     assert again["state"]["plies"] == []
     state = game.do("move", move="G0F0", result=2, flag="A3")["state"]
     assert state["enemy_flag"] == "A3"
-    assert state["is_own_flag_told"]
+    # It was our marshal too: our flag has to be told.
+    assert state["own_flag"] == "L3"
+    assert state["plies"][-1]["shows_own_flag"]
     record = game.asked.get(f"{game.path}/record").text
     assert "G0F0=@A3@L3" in record
 
@@ -516,6 +603,19 @@ def test_after_a_crash_the_game_goes_on(tmp_path) -> None:
         assert len(second.state["plies"]) >= 9
 
 
+def test_a_game_that_is_ended_after_a_crash_does_not_ask_to_be_gone_on_with(tmp_path) -> None:
+    with client(tmp_path, load=None) as asked:
+        first = Console(asked, first=False)
+        first.do("resume")
+        data = (tmp_path / f"{first.key}.game").read_bytes()
+    (tmp_path / f"{first.key}.game").write_bytes(data)
+    with client(tmp_path, load=None) as asked:
+        second = Console(asked, first.key)
+        assert second.state["was_interrupted"]
+        state = second.do("end", winner="own", reason="time")["state"]
+        assert not state["was_interrupted"]
+
+
 def test_a_game_that_another_server_has_gone_on_with_is_read_again(tmp_path) -> None:
     with client(tmp_path, load=None) as one, client(tmp_path, load=None) as two:
         here = Console(one)
@@ -527,6 +627,45 @@ def test_a_game_that_another_server_has_gone_on_with_is_read_again(tmp_path) -> 
         assert [ply["move"] for ply in response.json()["state"]["plies"]] == ["G4F4"]
 
 
+def test_the_tabs_of_a_server_whose_game_goes_on_elsewhere_hear_of_it(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("junqi.web.console.TICK", 0.02)
+    with client(tmp_path, load=None) as one, client(tmp_path, load=None) as two:
+        here = Console(one)
+        here.do("move", move="G4F4", result=0)
+        here.do("resume")
+        assert here.state["clocks"]["running"] == "enemy"
+        there = Console(two, here.key)
+        there.do("move", move="F0E1")
+        # Nobody has done anything here.
+        eventually(lambda: len(here.state["plies"]) == 2)
+        assert here.state["clocks"]["running"] is None
+
+
+def test_only_one_of_two_servers_lets_its_engine_think_about_a_game(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("junqi.web.console.TICK", 0.02)
+    search = SlowSearch()
+    with (
+        client(tmp_path, load=None) as one,
+        client(tmp_path, load=lambda options, note, seed: search, movetime=None) as two,
+    ):
+        here = Console(one, time=36000)
+        there = Console(two, here.key)
+        assert not here.state["is_running"]
+        there.do("resume")
+        eventually(lambda: here.state["is_running"])
+        time.sleep(0.2)  # a few more ticks of both
+        assert there.state["is_thinking"]
+        assert not here.state["is_thinking"]
+        # Whoever does something goes on with the game.
+        here.do("pause")
+        eventually(lambda: not there.state["is_thinking"])
+        here.do("resume")
+        assert here.own_move()
+        search.stopped.set()
+
+
 def test_a_broken_file_is_told_and_does_not_hide_the_others(asked, game, tmp_path) -> None:
     broken = tmp_path / "20200101-000000-abcd.game"
     broken.write_text('{"junqi": "game", "format": 1}\n')
@@ -536,6 +675,8 @@ def test_a_broken_file_is_told_and_does_not_hide_the_others(asked, game, tmp_pat
     response = asked.get(f"{GAMES}/20200101-000000-abcd")
     assert response.status_code == 400
     assert "line 1" in response.json()["error"]
+    chinese = asked.get(GAMES, headers={"accept-language": "zh"}).json()
+    assert "第 1 行" in chinese[1]["error"]
 
 
 def test_a_full_disk_is_told_and_nothing_is_half_done(game, tmp_path, monkeypatch) -> None:
@@ -550,6 +691,7 @@ def test_a_full_disk_is_told_and_nothing_is_half_done(game, tmp_path, monkeypatc
         response = game.send("move", version=0, move="G4F4", result=0)
         assert response.status_code == 500
         assert "no space left" in response.json()["error"]
+        assert translate(response.json()["error"], "zh").startswith("磁盘已满")
     assert file.read_bytes() == before
     assert game.state["plies"] == []
     assert len(game.do("move", move="G4F4", result=0)["state"]["plies"]) == 1
@@ -566,6 +708,24 @@ def test_an_engine_that_fails_is_told(tmp_path, monkeypatch) -> None:
         state = eventually(lambda: (s := console.state)["trouble"] and s)
         assert "no memory" in state["trouble"]
         assert not state["is_thinking"]
+
+
+def test_an_engine_that_is_not_ready_is_told_until_it_is(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("junqi.web.console.TICK", 0.02)
+    is_compiled = threading.Event()
+
+    def load(*_: object) -> SlowSearch:
+        is_compiled.wait(20)
+        return SlowSearch()
+
+    with client(tmp_path, load=load) as asked:
+        console = Console(asked)
+        state = console.state
+        assert state["is_loading"]
+        is_compiled.set()
+        # The tabs hear of it though nothing has happened in the game.
+        eventually(lambda: console.state["serial"] > state["serial"])
+        assert not console.state["is_loading"]
 
 
 def test_clocks_run_pause_and_can_be_put_right(game) -> None:
@@ -607,6 +767,19 @@ def test_the_operator_can_end_a_game(game, tmp_path, winner, reason, result) -> 
     assert game.send("resume").status_code == 400
     assert not game.do("undo", plies=1)["state"]["is_over"]
     assert not saved.exists()
+
+
+def test_a_record_that_a_killed_server_left_is_not_taken_for_that_of_the_game(
+    game, tmp_path
+) -> None:
+    saved = tmp_path / f"{game.key}.junqi"
+    saved.write_text("an end that was undone", encoding="utf-8")
+    game.do("move", move="G4F4", result=0)
+    assert not saved.exists()
+    saved.write_text("an end that was undone", encoding="utf-8")
+    game.do("end", winner="own", reason="aborted")
+    (record,) = open_records(saved)
+    assert len(record.plies) == 1
 
 
 def test_an_end_that_the_rules_do_not_allow_is_refused(game) -> None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from book_samples import A, make_book
 from web_pages import browser, eventually, needs_chromium, server, slow_server
 from web_referee import Referee
 
@@ -14,6 +15,8 @@ from junqi.rules import Outcome, Reason
 
 pytestmark = needs_chromium
 
+# Whether it is a link that is seen at a place.
+TOP_AT = "([x, y]) => document.elementFromPoint(x, y)?.matches('header nav a')"
 LAYOUT = "aibheeiggikcdghdkcjffhjlj"
 
 
@@ -33,7 +36,7 @@ class Operator:
         self.page.click("#new-game button[type=submit]")
         self.page.wait_for_url("**/console?game=*")
         self.page.click("#run")
-        return str(self.page.url).rpartition("=")[2]
+        return re.findall(r"game=([\w-]+)", self.page.url)[0]
 
     def wait(self, *phases: str) -> str:
         """Wait until the page waits for one of these; which of them."""
@@ -158,6 +161,8 @@ def test_a_whole_game_with_an_undo_a_killed_server_and_a_reload(tmp_path) -> Non
             with page.expect_download() as download:
                 page.click("#record")
             assert list(open_records(download.value.path())) == [record]
+            other.click("#view")
+            other.wait_for_selector("#red-name:has-text('铁军')")
             assert second.stop() == 130  # at once, though pages listen
 
 
@@ -183,6 +188,8 @@ def test_the_page_lives_while_the_engine_thinks_and_can_make_it_move(tmp_path) -
         plies = operator.plies
         operator.click_point("L0")
         page.wait_for_selector(".notice.error:has-text('black has no piece')")
+        edge = page.locator("#board").bounding_box()
+        assert page.locator("#notices").bounding_box()["x"] > edge["x"] + edge["width"]
         page.fill("#entry-text", "A1B1")
         page.keyboard.press("Enter")
         page.wait_for_selector(".notice.error:has-text('no piece of black could move so')")
@@ -202,6 +209,13 @@ def test_the_page_fits_a_phone_and_takes_moves_in_the_opponents_coordinates(tmp_
         page.wait_for_selector(".notice.error:has-text('20200101-000000-abcd')")
         page.wait_for_selector("#new-game")
         assert width() <= 390
+        page.select_option("#language", "en")
+        page.wait_for_selector("html[lang=en]")
+        for link in page.locator("header nav a").all():
+            box = link.bounding_box()
+            assert page.evaluate(TOP_AT, [box["x"] + box["width"] - 4, box["y"] + 4])
+        page.select_option("#language", "zh")
+        page.wait_for_selector("html[lang=zh]")
         choices = {"first": "no", "turned": "yes"}
         operator.begin(running.address, choices, own="名字很长很长的一支代表队", movetime="0.05")
         operator.wait("move")
@@ -211,3 +225,146 @@ def test_the_page_fits_a_phone_and_takes_moves_in_the_opponents_coordinates(tmp_
         eventually(lambda: operator.plies[:1] == ["F4E3"])
         operator.wait("result", "move")
         assert width() <= 390
+
+
+HIDE = """() => {
+    Object.defineProperty(document, "hidden", { value: true, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+SHOW = """() => {
+    delete document.hidden;
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_many_tabs_do_not_use_up_the_connections_of_the_browser(tmp_path) -> None:
+    with browser(tmp_path) as opened, server(tmp_path, "--movetime", "0.05") as running:
+        page = opened.new_page()
+        operator = Operator(page)
+        operator.begin(running.address, choices={"first": "no"})
+        for _ in range(7):
+            other = opened.new_page()
+            other.goto(page.url)
+            other.wait_for_selector("#table:not([hidden])")
+            other.evaluate(HIDE)  # here every page believes to be in front
+        operator.page.fill("#entry-text", "F0E1")
+        page.keyboard.press("Enter")
+        eventually(lambda: operator.plies[:1] == ["F0E1"])
+        # One that comes to the front again shows how the game stands.
+        assert Operator(other).plies == []
+        other.evaluate(SHOW)
+        eventually(lambda: Operator(other).plies[:1] == ["F0E1"])
+
+
+def test_an_opponents_contact_outlives_the_tab_and_undo_takes_back_nothing_else(tmp_path) -> None:
+    with browser(tmp_path) as opened, server(tmp_path, "--movetime", "0.05") as running:
+        page = opened.new_page()
+        operator = Operator(page)
+        operator.begin(running.address, choices={"first": "no"})
+        page.wait_for_selector("#clock-enemy.running")
+        operator.click_point("F0")
+        page.click("#run")  # a click that stops the clocks does not undo the one before it
+        page.wait_for_selector("#clock-enemy:not(.running)")
+        operator.click_point("G0")
+        operator.wait("result")
+        page.close()
+        page = opened.new_page()
+        page.goto(f"{running.address}console")
+        page.click("#games .button")
+        operator = Operator(page)
+        operator.wait("result")
+        assert operator.shown() == "F0G0"
+        page.click("#undo")
+        operator.wait("move")
+        # Our marshal stands on G0.
+        page.keyboard.type("f0g0")
+        page.keyboard.press("Enter")
+        operator.wait("result")
+        page.keyboard.press("2")
+        operator.wait("flag")
+        page.keyboard.press("1")
+        eventually(lambda: operator.plies[:1] == ["F0G0"])
+        # Our flag has to be shown, and stays among the facts.
+        page.wait_for_selector("#tell:has-text('L3')")
+        page.wait_for_selector("#facts:has-text('A1'):has-text('L3')")
+
+
+def test_pieces_stay_covered_on_the_form_in_the_game_and_after_a_reload(tmp_path) -> None:
+    def names() -> set[str]:
+        return set(page.locator("#board .jq-piece text").all_text_contents())
+
+    with browser(tmp_path) as opened, server(tmp_path, "--movetime", "0.05") as running:
+        page = opened.new_page()
+        operator = Operator(page)
+        page.goto(f"{running.address}console")
+        page.wait_for_selector("#layout-board svg")
+        page.check("#cover-layout")
+        page.reload()
+        page.wait_for_selector("#layout-board svg", state="attached")
+        assert not page.locator("#layout-board svg").is_visible()
+        assert page.get_attribute("[name=layout]", "type") == "password"
+        page.fill("[name=layout]", LAYOUT)
+        page.select_option("[name=first]", "no")
+        page.click("#new-game button[type=submit]")
+        operator.wait("move")
+        assert page.is_checked("#cover")
+        assert names() <= {""}
+        page.uncheck("#cover")
+        eventually(lambda: "司令" in names())
+        page.check("#cover")
+        eventually(lambda: names() <= {""})
+        page.reload()
+        operator.wait("move")
+        assert names() <= {""}
+        # Whether the flag is asked for tells nothing of our piece; and a key that is held down too
+        # long does not answer that question as well.
+        page.keyboard.type("f0g0")
+        page.keyboard.press("Enter")
+        operator.wait("result")
+        for _ in range(3):
+            page.keyboard.down("0")
+        page.keyboard.up("0")
+        page.wait_for_timeout(300)
+        assert operator.phase() == "flag"
+        assert operator.plies == []
+        page.keyboard.press("0")
+        eventually(lambda: operator.plies[:1] == ["F0G0"])
+
+
+def test_a_contact_is_announced_in_the_opponents_coordinates_too(tmp_path) -> None:
+    with browser(tmp_path) as opened, server(tmp_path, "--movetime", "0.05") as running:
+        page = opened.new_page()
+        operator = Operator(page)
+        operator.begin(running.address, choices={"turned": "yes"})
+        page.click("#run")  # whatever the engine thinks of, another move is played
+        operator.wait("start", "result", "move")
+        if operator.plies:
+            page.click("#undo")
+        page.click("#other")
+        operator.click_point("G0")
+        operator.click_point("F0")
+        operator.wait("result")
+        assert operator.shown() == "G0F0"
+        assert "F4G4" in page.inner_text("#headline")
+
+
+def test_a_new_game_takes_its_terms_from_the_last_one_and_a_layout_from_the_book(tmp_path) -> None:
+    book = make_book(tmp_path / "book.db")
+    with browser(tmp_path) as opened, server(tmp_path / "games", "--book", str(book)) as running:
+        page = opened.new_page()
+        choices = {"first": "no", "turned": "yes", "steps_loser": "next"}
+        terms = {"own": "铁军", "enemy": "北方", "event": "决赛", "minutes": "12.5", "steps": "20"}
+        Operator(page).begin(running.address, choices, **terms)
+        page.goto(f"{running.address}console")
+        page.wait_for_selector("#games li")
+        page.wait_for_selector("#from-book optgroup", state="attached")
+        fields = ("own", "enemy", "event", "minutes", "steps", "movetime", "turned", "steps_loser")
+        filled = {name: page.input_value(f"[name={name}]") for name in fields}
+        kept = {**terms, "enemy": "", "movetime": "", "turned": "yes", "steps_loser": "next"}
+        assert filled == kept
+        page.select_option("#from-book", A)
+        eventually(lambda: page.input_value("[name=layout]") == A)
+        page.fill("[name=layout]", A[:-1])
+        page.click("#new-game h1")
+        page.wait_for_selector("#layout-problem:has-text('25')")
+        assert page.locator("#layout-problem").bounding_box()["y"] < 700

@@ -187,8 +187,34 @@ def test_curation_on_the_page_lands_in_the_file(rooms: Rooms) -> None:
     old.wait_for_selector(".notice.error:has-text('已被别处改动')")
     assert kept("weight") == 0.4
     page.bring_to_front()
+    # What comes back while a note is typed is not written over, and the page is not closed over it.
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/api/book/layouts/1", hold)
     page.click("#redo")
-    eventually(lambda: kept("notes") == "左翼空虚")
+    eventually(lambda: held or page.wait_for_timeout(20))
+    assert kept("notes") == "左翼空虚"
+    page.click("#note")
+    page.keyboard.type("右翼")
+    with page.expect_response("**/api/book/layouts/1"):
+        held[0].continue_()
+    page.unroute("**/api/book/layouts/1")
+    warnings: list[str] = []
+
+    def stay(dialog: Any) -> None:
+        warnings.append(dialog.type)
+        dialog.dismiss()
+
+    page.once("dialog", stay)
+    page.close(run_before_unload=True)
+    eventually(lambda: warnings == ["beforeunload"] or page.wait_for_timeout(20))
+    page.press("#note", "Tab")
+    page.wait_for_selector(".notice.error:has-text('左翼空虚')")
+    assert kept("notes") == "左翼空虚"
+    assert page.input_value("#note") == "右翼"
     # A change that is refused leaves the fields as the book has them.
     page.fill("#new-tag", "two words")
     page.press("#new-tag", "Enter")

@@ -21,15 +21,16 @@ from junqi.program import Shelf
 from junqi.render import Names, view_on_board
 from junqi.render_svg import render_layout_svg, render_svg
 from junqi.rules import STEPS_LOSERS, Outcome, Position, Rules, format_move, legal_moves, parse_move
+from junqi.view import View
 from junqi.web.answers import Answer, Ask, Download, NotThere, Refused, get, post
 from junqi.web.console_desk import Desk, Stale
 from junqi.web.console_game import (
-    CONTACTS,
     REASON_OF_TEXT,
     UNFINISHED,
     Game,
     Question,
     Terms,
+    covered,
     end_to_json,
     question_of,
 )
@@ -58,13 +59,13 @@ def routes(setup: Setup) -> list[BaseRoute]:
                 question = do(desk, ask)
             except Stale as error:
                 raise Refused(str(error), 409, state=state_of(desk, ask)) from None
-            asked = {} if question is None else {"asked": _question(question, ask)}
+            asked = {} if question is None else {"asked": _question(question, desk, ask)}
             return {"state": state_of(desk, ask), **asked}
 
         return post(f"/games/{{key}}/{name}", answer)
 
     return [
-        get("/games", lambda ask: hall.listed()),
+        get("/games", lambda ask: hall.listed(ask.language)),
         post("/games", hall.create),
         post("/layout", hall.layout),
         get("/games/{key}", lambda ask: state_of(hall.desk(ask.path["key"]), ask)),
@@ -74,6 +75,7 @@ def routes(setup: Setup) -> list[BaseRoute]:
         action("pause", lambda desk, ask: desk.pause()),
         action("now", lambda desk, ask: desk.move_now()),
         action("move", _enter_move),
+        action("retract", lambda desk, ask: desk.retract(_version(ask))),
         action("undo", lambda desk, ask: desk.undo(_version(ask), _plies(ask))),
         action("redo", lambda desk, ask: desk.redo(_version(ask), _plies(ask))),
         action("clock", _set_clocks),
@@ -168,11 +170,11 @@ class Hall:
         self._setup.note(text)
         self._notes.append(text)
 
-    def listed(self) -> list[dict[str, Any]]:
+    def listed(self, language: Language) -> list[dict[str, Any]]:
         """All games, the newest first; one whose file is broken is listed with what is wrong."""
-        return [self._summary(key) for key in game_keys(self._folder)]
+        return [self._summary(key, language) for key in game_keys(self._folder)]
 
-    def _summary(self, key: str) -> dict[str, Any]:
+    def _summary(self, key: str, language: Language) -> dict[str, Any]:
         path = self._folder / f"{key}.game"
         try:
             found = path.stat()
@@ -182,7 +184,7 @@ class Hall:
                 known = self._listed[key] = (stamp, _summary_of(read_game(self._folder, key)))
             return {"key": key, **known[1]}
         except (JunqiError, OSError) as error:
-            return {"key": key, "error": str(error)}
+            return {"key": key, "error": translate(str(error), language)}
 
     def close(self) -> None:
         """Pause and close all games."""
@@ -231,17 +233,18 @@ def state_of(desk: Desk, ask: Ask) -> dict[str, Any]:
             "is_own_turn": view.is_own_turn,
             "is_running": game.is_running,
             "is_thinking": desk.is_thinking,
+            "is_loading": desk.is_loading,
             "was_interrupted": game.was_interrupted,
             "board": _board(game, _names(ask.language), is_covered),
             "moves": {} if is_covered and view.is_own_turn else _moves(game),
             "announced": None if announced is None else format_move(announced.move),
-            "question": None if question is None else _question(question, ask),
+            "question": None if question is None else _question(question, desk, ask),
             "plies": [_ply(game, number) for number in range(len(game.entries))],
             "undone": len(game.undone),
             "quiet": view.quiet_plies,
             "steps": terms.rules.steps,
             "enemy_flag": None if view.enemy_flag is None else point_name(view.enemy_flag),
-            "is_own_flag_told": view.is_own_flag_told,
+            "own_flag": _own_flag(view),
             "clocks": {
                 "time": terms.rules.time,
                 "own": round(desk.used(terms.side), 3),
@@ -250,7 +253,7 @@ def state_of(desk: Desk, ask: Ask) -> dict[str, Any]:
             },
             "is_over": game.is_over,
             "end": None if game.end is None else _end(game.end, terms),
-            "trouble": desk.trouble,
+            "trouble": translate(desk.trouble, ask.language),
         }
 
 
@@ -292,11 +295,9 @@ def _is_covered(ask: Ask) -> bool:
     return ask.query.get("cover") == "1"
 
 
-def _question(question: Question, ask: Ask) -> dict[str, Any]:
-    """A question for the page; which results are to be expected would tell of a covered piece."""
-    if _is_covered(ask):
-        question = replace(question, expected=CONTACTS)
-    return question.to_json()
+def _question(question: Question, desk: Desk, ask: Ask) -> dict[str, Any]:
+    """A question for the page."""
+    return (covered(question, desk.game.view) if _is_covered(ask) else question).to_json()
 
 
 def _version(ask: Ask) -> int:
@@ -340,14 +341,22 @@ def _moves(game: Game) -> dict[str, list[str]]:
     return found
 
 
+def _own_flag(view: View) -> str | None:
+    """Where our flag is, once it has to be told."""
+    flag = view.position.told_flag(view.side)
+    return None if flag is None else point_name(flag)
+
+
 def _ply(game: Game, number: int) -> dict[str, Any]:
     entry = game.entries[number]
+    before, after = game.views[number : number + 2]
     return {
         "own": (RED if number % 2 == 0 else BLACK) == game.terms.side,
         "move": format_move(entry.move),
         "result": entry.result,
         "flag": None if entry.flag is None else point_name(entry.flag),
         "taken": entry.is_taken,
+        "shows_own_flag": after.is_own_flag_told and not before.is_own_flag_told,
         "seconds": entry.seconds,
     }
 
@@ -370,6 +379,11 @@ def _summary_of(game: Game) -> dict[str, Any]:
         "event": terms.event,
         "date": terms.date,
         "side": SIDE_NAMES[terms.side],
+        "time": terms.rules.time,
+        "steps": terms.rules.steps,
+        "steps_loser": terms.rules.steps_loser,
+        "turned": terms.is_turned,
+        "movetime": terms.movetime,
         "plies": len(game.entries),
         "is_over": game.is_over,
         "end": None if game.end is None else _end(game.end, terms),

@@ -67,6 +67,9 @@ class Desk:
         self._engine_lock = threading.Lock()
         self._token: object | None = None
         self._began: float | None = None
+        # Whether another program goes on with the game: then it is only looked at here, until
+        # something is done here again.
+        self._is_elsewhere = False
         # Larger than any of an earlier server: tabs go on with what is newer.
         self.serial = int(1000 * time.time())
         """Counts whatever a tab could see change."""
@@ -77,8 +80,11 @@ class Desk:
         self._record = log.path.with_suffix(RECORD_SUFFIX)
         if log.game.is_running:
             log.append({"do": "pause", "spent": log.game.spent, "interrupted": True})
+        if log.game.is_over and not self._record.exists():
+            self._keep_record()
         if not log.game.is_over:
             self._engine.start_loading()
+        self._was_loading = self.is_loading
         self._changed()
 
     @property
@@ -95,6 +101,11 @@ class Desk:
     def is_thinking(self) -> bool:
         """Whether the engine thinks."""
         return self._token is not None
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether the engine is not ready yet, and would move by rules of thumb."""
+        return self._engine.is_loading
 
     def locked(self) -> threading.RLock:
         """To be held while several things are read that belong together."""
@@ -149,14 +160,24 @@ class Desk:
             _check_legal(view, move)
             question = question_of(view, move)
             if question is not None:
+                if is_taken and question.taken_results:
+                    # Whether our piece is left is not asked: only a bomb goes with the flag.
+                    result = question.taken_results[0]
                 is_open = result in question.flag_results and not is_flag_answered
                 if result == NO_CONTACT or is_open:
+                    self._await_result(move)
                     return question
                 is_taken = is_taken or result in question.sure_results
             is_answer = announced is not None and announced.move == move
             seconds = announced.seconds if announced and is_answer else self._elapsed()
             self._enter(Entry(move, result, flag, is_taken, round(seconds, 3)))
             return None
+
+    def retract(self, version: int) -> None:
+        """Take back a move of the opponent whose result was not entered yet."""
+        with self._lock:
+            self._check(version)
+            self._do({"do": "retract"})
 
     def undo(self, version: int, plies: int) -> None:
         """Take plies back; the clocks stop, and stand as they did then."""
@@ -202,11 +223,15 @@ class Desk:
                 self._play(fallback_move(view, random.Random(), view.legal_moves()))
 
     def tick(self) -> None:
-        """Write down how far the clock has come, for the case of a crash."""
+        """Write down how far the clock has come, for the case of a crash; see what others wrote."""
         with self._lock, suppress(OSError, JunqiError):
-            if self.game.clock_side is not None:
-                spent = self._elapsed()
-                self._log.append({"do": "tick", "spent": spent})
+            if self._was_loading and not self.is_loading:
+                self._was_loading = False
+                self._publish()
+            if self._log.is_changed:
+                self._read_again()
+            elif self.game.clock_side is not None and not self._is_elsewhere:
+                self._log.append({"do": "tick", "spent": self._elapsed()})
                 self._began = time.monotonic()
 
     def record_text(self) -> str:
@@ -233,32 +258,44 @@ class Desk:
 
     def _do(self, event: dict[str, Any]) -> None:
         """Let something happen, and all that follows from it."""
-        was_over = self.game.is_over
         try:
             self._log.append(event)
         except ChangedElsewhere:
-            self._log.read()
-            self._token = None
-            self._changed()
+            self._read_again()
             raise Stale("another program has gone on with this game") from None
         self.trouble = ""
-        if was_over and not self.game.is_over:
-            self._record.unlink(missing_ok=True)
+        self._is_elsewhere = False
+        self._keep_record()
         self._changed()
+
+    def _read_again(self) -> None:
+        """Show what another program has made of the game."""
+        self._log.read()
+        self._is_elsewhere = True
+        self._changed()
+
+    def _keep_record(self) -> None:
+        """Have a record beside a game that is over, and none that an undo has made untrue.
+
+        What is there may have been left by a process that was killed, so it is not looked at.
+        """
+        try:
+            if self.game.is_over:
+                write_whole(self._record, self.record_text())
+            else:
+                self._record.unlink(missing_ok=True)
+        except OSError as error:
+            self.trouble = f"{self._record}: {error.strerror}"
 
     def _changed(self) -> None:
         """Start and stop what the present state asks for, and tell the tabs."""
         game = self.game
         self._began = None if game.clock_side is None else time.monotonic()
-        if game.is_over and not self._record.exists():
-            try:
-                write_whole(self._record, self.record_text())
-            except OSError as error:
-                self.trouble = f"{self._record}: {error.strerror}"
-        if not game.wants_move and self._token is not None:
+        wants_move = game.wants_move and not self._is_elsewhere
+        if not wants_move and self._token is not None:
             self._token = None
             self._engine.stop()
-        elif game.wants_move and self._token is None:
+        elif wants_move and self._token is None:
             self._start_thinking()
         self._publish()
 
@@ -302,10 +339,22 @@ class Desk:
             if question_of(self.game.view, move) is None:
                 self._enter(Entry(move, seconds=seconds))
             else:
-                told = {"move": format_move(move), "seconds": seconds}
-                self._do({"do": "announce", **told})
+                self._announce(move, seconds)
         except (OSError, JunqiError) as error:
             self._tell_trouble(error)
+
+    def _await_result(self, move: Move) -> None:
+        """Keep the opponent's contact while the referee is asked, and let its clock stand.
+
+        Another move of ours is not kept: until it is entered, the engine's may still be played.
+        """
+        announced = self.game.announced
+        is_known = announced is not None and announced.move == move
+        if not self.game.view.is_own_turn and not is_known:
+            self._announce(move, self._elapsed())
+
+    def _announce(self, move: Move, seconds: float) -> None:
+        self._do({"do": "announce", "move": format_move(move), "seconds": seconds})
 
     def _enter(self, entry: Entry) -> None:
         self._do({"do": "ply", **self.game.settled(entry).to_json()})

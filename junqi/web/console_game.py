@@ -190,7 +190,7 @@ class Game:
     corrections: tuple[float, float] = (0.0, 0.0)
     """What was added to the clocks by hand: the own one, the enemy's."""
     announced: Entry | None = None
-    """The own move that was announced, and whose result is awaited."""
+    """The move with a contact that was made, and whose result is awaited."""
     end: Outcome | None = None
     is_over: bool = False
     was_interrupted: bool = False
@@ -252,10 +252,15 @@ class Game:
     def _after_announce(self, event: dict[str, Any]) -> "Game":
         entry = Entry(parse_move(event["move"]), seconds=event["seconds"])
         self._check_turn()
-        if self.view.position.owners[entry.move.target] != self.view.enemy:
+        if self.view.position.owners[entry.move.target] == NOBODY:
             raise GameProblem("expected a move with a contact to be announced")
         self.view.after(entry.move, ATTACKER_WINS)  # raises if it is illegal
         return replace(self, announced=entry, spent=entry.seconds)
+
+    def _after_retract(self, event: dict[str, Any]) -> "Game":
+        if self.announced is None or self.view.is_own_turn:
+            raise GameProblem("the opponent has no move that awaits its result")
+        return replace(self, announced=None)
 
     def _after_ply(self, event: dict[str, Any]) -> "Game":
         entry = Entry.from_json(event)
@@ -300,8 +305,8 @@ class Game:
         if event["winner"] != UNFINISHED:
             end = end_from_json(event)
             check_record(replace(record_of(self), outcome=end))
-        ended = replace(self, spent=event["spent"], announced=None)
-        return replace(ended, end=end, is_over=True, is_running=False, undone=())
+        ended = replace(self, spent=event["spent"], announced=None, undone=())
+        return ended._over(end)
 
     def _halted(self) -> "Game":
         """Clocks stopped, and nothing announced."""
@@ -339,9 +344,11 @@ class Game:
             spent=0.0,
             announced=None,
         )
-        if entry.end is None:
-            return game
-        return replace(game, end=entry.end, is_over=True, is_running=False)
+        return game if entry.end is None else game._over(entry.end)
+
+    def _over(self, end: Outcome | None) -> "Game":
+        """The game at its end, which may be left open."""
+        return replace(self, end=end, is_over=True, is_running=False, was_interrupted=False)
 
 
 def question_of(view: View, move: Move) -> Question | None:
@@ -357,18 +364,42 @@ def question_of(view: View, move: Move) -> Question | None:
         if mask >> kind.piece & 1 and (own or kind.piece not in (MINE, FLAG)):
             pair = (own_piece, kind.piece) if own else (kind.piece, own_piece)
             by_result[contact(*pair)].add(kind.piece)
-    enemy_gone = (BOTH_REMOVED, ATTACKER_WINS if own else DEFENDER_WINS)
     can_tell = view.enemy_flag is None
     held = {man.start for man in view.men if man.side == view.enemy and man.point == man.start}
     places = tuple(sorted(held & set(ENEMY_HEADQUARTERS) - {move.target}))
     return Question(
         move,
         tuple(result for result in CONTACTS if by_result[result]),
-        tuple(r for r in enemy_gone if can_tell and places and MARSHAL in by_result[r]),
+        tuple(r for r in _enemy_gone(view) if can_tell and places and MARSHAL in by_result[r]),
         places,
         tuple(r for r in CONTACTS if own and FLAG in by_result[r]),
         tuple(r for r in CONTACTS if own and by_result[r] == {FLAG}),
     )
+
+
+def covered(question: Question, view: View) -> Question:
+    """The question as it can be asked on a screen that the opponent sees.
+
+    It is made of what both players know: which results are expected, whether the flag is asked for,
+    and what takes it would tell of our piece.
+    """
+    target = question.move.target
+    man = view.man_at(target)
+    is_at_home = man is not None and man.point == man.start and target in ENEMY_HEADQUARTERS
+    may_be_flag = view.is_own_turn and is_at_home and view.enemy_flag in (None, target)
+    return Question(
+        question.move,
+        CONTACTS,
+        _enemy_gone(view) if view.enemy_flag is None and question.flag_places else (),
+        question.flag_places,
+        (ATTACKER_WINS,) if may_be_flag else (),
+        (ATTACKER_WINS, BOTH_REMOVED) if view.enemy_flag == target else (),
+    )
+
+
+def _enemy_gone(view: View) -> tuple[Contact, Contact]:
+    """The results with which the enemy loses a piece."""
+    return BOTH_REMOVED, ATTACKER_WINS if view.is_own_turn else DEFENDER_WINS
 
 
 def record_of(game: Game) -> Record:

@@ -102,6 +102,11 @@ class GameLog:
         if whole != len(data):
             self._file.truncate(whole)
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether another process has written into the file since it was read."""
+        return os.fstat(self._file.fileno()).st_size != self.size
+
     def append(self, event: dict[str, Any]) -> Game:
         """Let something happen; it is on the disk when this returns the game after it.
 
@@ -111,7 +116,7 @@ class GameLog:
             OSError: if it cannot be written.
         """
         game = self.game.after(event)
-        if os.fstat(self._file.fileno()).st_size != self.size:
+        if self.is_changed:
             raise ChangedElsewhere(f"{self.path}: another program has gone on with this game")
         line = _line({**event, "at": round(time.time(), 3)})
         self._write(line)

@@ -10,6 +10,7 @@ let shown = []; // the layouts of this page
 let page = 0;
 let open = null; // the layout whose details are shown
 const given = {}; // what the fields of that layout were given, or have sent
+let seenNote = ""; // the note that the book had when its field was given it
 let questions = 0; // for pages of layouts, so far
 const chosen = new Set();
 const boards = new Map(); // letters -> the picture, or its promise
@@ -203,6 +204,7 @@ async function openLayout(id) {
     if (isSame && byId(field).value !== given[field]) return;
     byId(field).value = value;
     given[field] = byId(field).value;
+    if (field === "note") seenNote = value;
   };
   byId("detail").hidden = false;
   byId("room").classList.add("with-detail");
@@ -338,7 +340,7 @@ byId("weight").addEventListener("change", (event) =>
 byId("name").addEventListener("change", (event) =>
   edit(() => change("name", [open.id], event.target.value), event.target));
 byId("note").addEventListener("change", (event) =>
-  edit(() => change("note", [open.id], event.target.value, { before: open.notes }), event.target));
+  edit(() => change("note", [open.id], event.target.value, { before: seenNote }), event.target));
 byId("tag-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const tag = byId("new-tag").value.trim();
@@ -353,6 +355,12 @@ document.addEventListener("keydown", (event) => {
   const name = (event.ctrlKey || event.metaKey) && { z: "undo", y: "redo" }[event.key.toLowerCase()];
   if (name) byId(name).click();
   else if (event.key === "Escape" && open) closeDetail();
+});
+
+// A tab that is closed does not leave its fields: what stands in them would be gone.
+addEventListener("beforeunload", (event) => {
+  const isUnsent = open && Object.keys(given).some((field) => byId(field).value !== given[field]);
+  if (isUnsent) event.preventDefault();
 });
 
 /** A change from a field of a layout: if it is refused, the field shows again what the book holds. */

@@ -1,6 +1,7 @@
 // The contest console: what the server says of a game is shown; what the operator does is sent.
 
 import { Board } from "./board.js";
+import { listBook } from "./book_choice.js";
 import { attempt, byId, el, get, listen, notice, post, Refusal, t } from "./frame.js";
 
 const API = "/api/console";
@@ -9,7 +10,19 @@ const MARK = { [EATEN]: "eaten", [EATS]: "eats", [BOTH]: "both", [MOVES]: "moves
 const REASONS = ["aborted", "time", "illegal-move", "no-moves", "flag", "steps", "crash", "no-answer", "unknown"];
 const MOVE = /^[A-L][0-4][A-L][0-4]$/;
 
-const key = new URLSearchParams(location.search).get("game");
+const asked = new URLSearchParams(location.search);
+const key = asked.get("game");
+// Whether our pieces are covered stands in the address: a page that is loaded again must not show them.
+const cover = byId(key === null ? "cover-layout" : "cover");
+cover.checked = asked.get("cover") === "1";
+cover.addEventListener("change", () => history.replaceState(null, "", address(key)));
+
+/** The page of a game, or of all games, with our pieces covered as they are here. */
+function address(game) {
+  const query = new URLSearchParams({ ...(game && { game }), ...(cover.checked && { cover: 1 }) });
+  return `/console?${query}`;
+}
+
 if (key === null) openLobby();
 else openTable();
 
@@ -22,25 +35,36 @@ function openLobby() {
   const preview = new Board(byId("layout-board"));
   const isFirst = () => fields.first.value === "yes";
 
-  let asked = 0; // answers to earlier questions, and those after typing has begun, come too late
+  let question = 0; // answers to earlier ones, and those after typing has begun, come too late
 
   async function showLayout(text) {
-    const mine = (asked += 1);
+    const mine = (question += 1);
     byId("layout-problem").textContent = "";
     try {
       const answer = await post(`${API}/layout`, { layout: text, first: isFirst() });
-      if (mine !== asked) return;
+      if (mine !== question) return;
       fields.layout.value = answer.layout;
       preview.show(answer.board);
       byId("layout-problem").textContent = answer.notes.join(" ");
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (mine === asked) byId("layout-problem").textContent = error.message;
+      if (mine === question) byId("layout-problem").textContent = error.message;
     }
   }
 
+  const showCover = () => {
+    fields.layout.type = cover.checked ? "password" : "text";
+    byId("layout-board").classList.toggle("covered", cover.checked);
+    for (const link of byId("games").querySelectorAll("a")) link.href = address(link.dataset.key);
+  };
+  cover.addEventListener("change", showCover);
+  showCover();
   byId("draw").addEventListener("click", () => showLayout(""));
-  for (const kind of ["focus", "input"]) fields.layout.addEventListener(kind, () => { asked += 1; });
+  byId("from-book").addEventListener("change", (event) => {
+    showLayout(event.target.value);
+    event.target.value = "";
+  });
+  for (const kind of ["focus", "input"]) fields.layout.addEventListener(kind, () => { question += 1; });
   fields.layout.addEventListener("change", () => showLayout(fields.layout.value));
   fields.first.addEventListener("change", () => showLayout(fields.layout.value));
   form.addEventListener("submit", (event) => {
@@ -58,11 +82,30 @@ function openLobby() {
         turned: fields.turned.value === "yes",
         layout: fields.layout.value,
       });
-      location.assign(`/console?game=${opened}`);
+      location.assign(address(opened));
     });
   });
   showLayout("");
-  attempt(async () => showGames(await get(`${API}/games`)));
+  listBook(byId("from-book"));
+  attempt(async () => {
+    const games = await get(`${API}/games`);
+    showGames(games);
+    const last = games.find((game) => !game.error);
+    if (last) fillIn(fields, last);
+  });
+}
+
+/** What was agreed for the last game is mostly agreed for the next; what was typed already stays. */
+function fillIn(fields, last) {
+  const terms = {
+    own: last.own, event: last.event, minutes: last.time / 60, steps: last.steps,
+    steps_loser: last.steps_loser, movetime: last.movetime ?? "", turned: last.turned ? "yes" : "no",
+  };
+  for (const [name, value] of Object.entries(terms)) {
+    const field = fields[name];
+    const untouched = field.options ? field.options[0].value : field.defaultValue;
+    if (field.value === untouched) field.value = value;
+  }
 }
 
 function showGames(games) {
@@ -75,7 +118,7 @@ function showGames(games) {
     return el("li", {},
       el("i", { class: game.side }),
       el("span", {}, el("b", {}, names), el("small", {}, about)),
-      el("a", { class: "button", href: `/console?game=${game.key}` }, t(game.is_over ? "look" : "go_on")));
+      el("a", { class: "button", "data-key": game.key, href: address(game.key) }, t(game.is_over ? "look" : "go_on")));
   }));
 }
 
@@ -95,14 +138,15 @@ function openTable() {
   let chosen = null; // the first of two points
   let pending = null; // {question, result}: a contact about which something is still to be said
   let isOther = false; // whether the operator enters an own move instead of the engine's
-  const cover = () => (byId("cover").checked ? "?cover=1" : "");
+  const covered = () => (cover.checked ? "?cover=1" : "");
 
   byId("record").href = `${path}/record`;
+  byId("view").href = `/viewer?${new URLSearchParams({ kind: "folder", name: `${key}.junqi`, game: 1 })}`;
   byId("end-dialog").querySelector("[name=reason]").append(
     ...REASONS.map((reason) => el("option", { value: reason }, t(`reason_${reason.replace("-", "_")}`))));
 
   async function refresh() {
-    const fresh = await attempt(() => get(path + cover()));
+    const fresh = await attempt(() => get(path + covered()));
     if (fresh) take(fresh);
     return Boolean(fresh);
   }
@@ -110,7 +154,8 @@ function openTable() {
   function take(fresh) {
     if (state && fresh.serial < state.serial) return; // overtaken on its way
     if (state && fresh.version !== state.version) {
-      chosen = null;
+      // Clocks that start or stop do not take the first of two clicks back.
+      if (isOther || fresh.board !== state.board) chosen = null;
       pending = null;
       isOther = false;
     }
@@ -135,7 +180,7 @@ function openTable() {
   /** An old tab is told so, and shows how the game stands. */
   async function send(name, body) {
     try {
-      const answer = await post(`${path}/${name}${cover()}`, body);
+      const answer = await post(`${path}/${name}${covered()}`, body);
       take(answer.state);
       return answer;
     } catch (error) {
@@ -150,7 +195,8 @@ function openTable() {
   async function enter(move, more = {}) {
     chosen = null;
     const answer = await act("move", () => ({ version: state.version, move, ...more }));
-    if (answer?.asked) {
+    // The opponent's contact is in the state too, and may have been answered already.
+    if (answer?.asked && !pending) {
       pending = { question: answer.asked };
       show();
     }
@@ -192,7 +238,8 @@ function openTable() {
     }
     const answer = byId("answers").querySelector(`[data-key="${CSS.escape(event.key.toUpperCase())}"]`);
     if (answer) {
-      answer.click();
+      // A key that is held down answers once, and not the next question too.
+      if (!event.repeat) answer.click();
       event.preventDefault();
     } else if (canEnter() && /^[a-lA-L]$/.test(event.key) && !event.altKey) {
       byId("entry-text").focus();
@@ -246,9 +293,10 @@ function openTable() {
       kind = isOurs ? "own" : "enemy";
       under = t(pending.result !== undefined ? "flag_told"
         : isOurs && state.announced === move ? "say_and_ask" : isOurs ? "result_of_ours" : "result_of_theirs");
+      if (isOurs && pending.result === undefined) head += ` · ${t("as_they_see", { move: turned(move) })}`;
     } else if (state.is_thinking) {
       head = t("thinking");
-      [move, kind] = last ? [last.move, "enemy dim"] : ["…", "dim"];
+      [move, kind] = last ? [last.move, "enemy dim"] : ["", "dim"];
       under = last ? plyText(last) : "";
     } else if (state.is_own_turn) {
       head = t(state.plies.length ? "paused" : "press_start");
@@ -256,8 +304,9 @@ function openTable() {
       under = last ? plyText(last) : "";
     } else {
       head = last ? t("our_move") : t("wait_enemy");
-      [move, kind] = last ? [last.move, "own"] : ["…", "dim"];
-      under = last ? `${t(MARK[last.result])} · ${t("as_they_see", { move: turned(last.move) })}` : "";
+      [move, kind] = last ? [last.move, "own"] : ["", "dim"];
+      under = last ? t(MARK[last.result]) : "";
+      if (last) head += ` · ${t("as_they_see", { move: turned(last.move) })}`;
       if (!state.is_running) head += ` · ${t(state.plies.length ? "paused" : "press_start")}`;
     }
     if (state.was_interrupted) under = t("interrupted");
@@ -268,6 +317,8 @@ function openTable() {
       ? [el("span", {}, move.slice(0, 2)), el("span", {}, move.slice(2))] : [move]));
     byId("under").textContent = under;
     byId("under").className = state.trouble || state.was_interrupted ? "problem" : "";
+    byId("tell").hidden = state.is_over || !last?.shows_own_flag;
+    byId("tell").textContent = t("tell_own_flag", { place: state.own_flag, theirs: turned(state.own_flag ?? "") });
     byId("stage").classList.toggle("thinking", state.is_thinking);
     byId("entry").hidden = !canEnter();
     byId("entry-label").textContent = t(
@@ -317,7 +368,7 @@ function openTable() {
     for (const code of question.taken_results.slice(0, 1)) {
       button("F", t("takes_flag"), t("flag_gone"), () => send({ result: code, flag: "", taken: true }));
     }
-    if (!isOurs) button("B", t("back"), "", () => { pending = null; show(); }, true);
+    if (!isOurs) button("B", t("back"), "", retract, true);
   }
 
   function showControls() {
@@ -326,20 +377,22 @@ function openTable() {
     run.classList.toggle("main", !state.is_running);
     run.hidden = state.is_over;
     byId("now").hidden = !state.is_thinking;
-    byId("undo").disabled = state.plies.length === 0;
+    byId("undo").disabled = state.plies.length === 0 && !isTheirsAsked();
     byId("redo").disabled = state.undone === 0;
-    byId("other").hidden = state.is_over || !state.is_own_turn || byId("cover").checked;
+    byId("other").hidden = state.is_over || !state.is_own_turn || cover.checked;
     byId("other").textContent = t(isOther ? "other_stop" : "other_move");
     byId("end-game").hidden = state.is_over;
     byId("set-clocks").hidden = state.is_over;
+    byId("view").hidden = !state.is_over;
   }
 
   function showPlies() {
-    const facts = [t("quiet", state)];
+    const facts = state.is_loading && !state.is_over ? [t("engine_loading")] : [];
+    facts.push(t("quiet", state));
     if (state.enemy_flag) facts.push(t("enemy_flag_known", { place: state.enemy_flag }));
-    if (state.is_own_flag_told) facts.push(t("own_flag_told"));
+    if (state.own_flag) facts.push(t("own_flag_told", { place: state.own_flag }));
     byId("facts").textContent = facts.join("\n");
-    byId("facts").className = state.steps - state.quiet <= 6 ? "urgent" : "soft";
+    byId("facts").className = state.is_loading || state.steps - state.quiet <= 6 ? "urgent" : "soft";
     const list = byId("plies");
     list.replaceChildren(...state.plies.map((ply, index) => el("li", { class: ply.own ? "own" : "enemy" },
       el("button", { type: "button", class: "plain", onclick: () => goBack(index + 1) },
@@ -373,11 +426,18 @@ function openTable() {
 
   // ------------------------------------------------------------ controls
 
+  /** Whether the last thing that was entered is a move of the opponent that awaits its result. */
+  const isTheirsAsked = () => Boolean(state.announced) && !state.is_own_turn;
+  const retract = () => act("retract", () => ({ version: state.version }));
+
   byId("run").addEventListener("click", () => act(state.is_running ? "pause" : "resume"));
   byId("now").addEventListener("click", () => act("now"));
-  byId("undo").addEventListener("click", () => act("undo", () => ({ version: state.version, plies: 1 })));
+  byId("undo").addEventListener("click", () => {
+    if (isTheirsAsked()) retract();
+    else act("undo", () => ({ version: state.version, plies: 1 }));
+  });
   byId("redo").addEventListener("click", () => act("redo", () => ({ version: state.version, plies: 1 })));
-  byId("cover").addEventListener("change", refresh);
+  cover.addEventListener("change", refresh);
   byId("other").addEventListener("click", async () => {
     // The engine must not move while the operator looks for the points.
     if (!isOther && state.is_thinking) await act("pause");
@@ -438,10 +498,10 @@ function answered(dialog) {
   });
 }
 
-function turned(move) {
+/** Points one after the other, as they are called on the opponent's board. */
+function turned(points) {
   const rows = "ABCDEFGHIJKL";
-  const point = (name) => rows[11 - rows.indexOf(name[0])] + (4 - Number(name[1]));
-  return point(move.slice(0, 2)) + point(move.slice(2));
+  return points.replace(/(\w)(\d)/g, (_, row, column) => rows[11 - rows.indexOf(row)] + (4 - Number(column)));
 }
 
 function neighbour(point) {

@@ -69,23 +69,32 @@ export const upload = (path, file) =>
 export function listen(path, handle, onBroken = () => {}) {
   let source = null;
   let timer = null;
-  let isOver = false;
+  const close = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  };
   const open = () => {
     source = new EventSource(path);
     source.onopen = () => onBroken(false);
     source.onmessage = (event) => handle(JSON.parse(event.data));
     source.onerror = () => {
-      if (isOver) return;
       onBroken(true);
       // A browser tries again by itself unless the answer was an error.
       if (source.readyState === EventSource.CLOSED) timer = setTimeout(open, 2000);
     };
   };
-  open();
+  // A browser has six connections to a server for all its tabs: if those that nobody looks at kept
+  // theirs, the seventh tab would hang, and every click in the others too.
+  const look = () => {
+    if (document.hidden) close();
+    else if (source === null) open();
+  };
+  document.addEventListener("visibilitychange", look);
+  look();
   return () => {
-    isOver = true;
-    clearTimeout(timer);
-    source.close();
+    document.removeEventListener("visibilitychange", look);
+    close();
   };
 }
 

@@ -1,6 +1,7 @@
 // The layout studio: pieces dragged about, legality as the server says, scores while games run.
 
 import { Board } from "./board.js";
+import { listBook } from "./book_choice.js";
 import { attempt, byId, el, get, listen, notice, post, Refusal, t, upload } from "./frame.js";
 
 const MEMORY = "junqi-studio";
@@ -297,30 +298,6 @@ byId("paste").addEventListener("click", async () => {
   }
 });
 
-async function listBook() {
-  const select = byId("from-book");
-  let rows = [];
-  try {
-    rows = (await get("/api/studio/book")).layouts;
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    select.disabled = true;
-    select.title = error.message;
-  }
-  const group = (label, part) => el("optgroup", { label }, ...part.map((row) => el("option", { value: row.letters }, bookLine(row))));
-  const groups = [
-    [t("book_mixture"), rows.filter((row) => row.weight > 0)],
-    [t("book_others"), rows.filter((row) => !(row.weight > 0))],
-  ].filter(([, part]) => part.length);
-  select.replaceChildren(select.options[0], ...groups.map(([label, part]) => group(label, part)));
-  return rows;
-}
-
-function bookLine(row) {
-  const weight = row.weight > 0 ? ` · ${Number(row.weight.toFixed(4))}` : "";
-  return `#${row.id} ${row.name || row.letters}${weight}`;
-}
-
 byId("from-book").addEventListener("change", (event) => {
   const letters = event.target.value;
   event.target.value = "";
@@ -570,7 +547,7 @@ byId("save-form").addEventListener("submit", (event) => {
     byId("saved").hidden = false;
     byId("saved").querySelector("span").textContent = t(words, saved);
     byId("unsave").hidden = lastChange === null;
-    listBook();
+    listBook(byId("from-book"));
   });
 });
 
@@ -579,7 +556,7 @@ byId("unsave").addEventListener("click", () => attempt(async () => {
   const answer = await check(now.letters);
   if (answer) take(answer);
   notice(t("unsaved"), "info");
-  listBook();
+  listBook(byId("from-book"));
 }));
 
 // ---- the beginning
@@ -603,7 +580,7 @@ async function takeAddress() {
 
 async function begin() {
   open(tabs.find((tab) => tab.id === sessionStorage.getItem(TAB)) ?? tabs[0]);
-  const rows = await listBook();
+  const rows = await listBook(byId("from-book"));
   ({ past, at } = recall());
   window.addEventListener("hashchange", takeAddress);
   if (await takeAddress()) return;
