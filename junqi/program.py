@@ -8,7 +8,7 @@ import os
 import secrets
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -41,7 +41,8 @@ Usage: junqi-engine [--version] [--help]
 Plays 军棋 by the contest protocol 1.0 on standard input and output. It takes no other arguments:
 options are read from engine.toml beside the book or in your configuration folder, and from the
 environment, which has the last word: JUNQI_BOOK, JUNQI_LAYOUT, JUNQI_NAME, JUNQI_MOVETIME,
-JUNQI_TIME_FRACTION, JUNQI_THREADS, JUNQI_SEED, JUNQI_OPENING_LOSS, JUNQI_LOG, JUNQI_ENCODING.
+JUNQI_TIME_FRACTION, JUNQI_THREADS, JUNQI_SEED, JUNQI_EFFORT, JUNQI_OPENING_LOSS, JUNQI_LOG,
+JUNQI_ENCODING.
 `junqi engine --help` explains them; `junqi engine --warm-up` makes a machine ready.
 
 Example, one line each way:
@@ -148,9 +149,12 @@ def _play(
 
 def make_warm(note: Callable[[str], None], started: Callable[["Popen[bytes]"], None]) -> None:
     """Have the kernels compiled if they are not, and load them."""
-    from junqi.warm import is_warm, warm_up, warm_up_elsewhere
+    from junqi.kernels.jit import cache_folder
+    from junqi.warm import can_keep, is_warm, warm_up, warm_up_elsewhere
 
-    if not is_warm():
+    if not can_keep():
+        note(f"compiling here, at every start: {cache_folder()} cannot be written")
+    elif not is_warm():
         note("the kernels are being compiled, once for this version and machine")
         try:
             warm_up_elsewhere(started)
@@ -159,20 +163,29 @@ def make_warm(note: Callable[[str], None], started: Callable[["Popen[bytes]"], N
     warm_up()
 
 
-def prepare_machine(options: EngineOptions) -> list[str]:
-    """Compile what the engine needs and open its book; what there is to say about it."""
-    from junqi.kernels.jit import cache_folder
-    from junqi.warm import warm_up
+def prepare_machine(options: EngineOptions) -> Iterator[str]:
+    """Compile what the engine needs and open its book; what there is to say about it, bit by bit.
 
-    lines = [f"kernels  ready in {warm_up():.1f} s, kept in {cache_folder()}"]
+    Raises:
+        JunqiError: if the kernels cannot be kept, or a book cannot be opened.
+    """
+    from junqi.errors import JunqiError
+    from junqi.kernels.jit import cache_folder
+    from junqi.warm import can_keep, warm_up
+
+    if not can_keep():
+        raise JunqiError(
+            f"{cache_folder()}: cannot be written, so the engine would compile at every start; "
+            "NUMBA_CACHE_DIR names another folder"
+        )
+    yield f"kernels  ready in {warm_up():.1f} s, kept in {cache_folder()}"
     if options.use_book:
         from book.default import open_layers
 
         with open_layers(options.book) as layers:
             for book in layers.books:
                 count = len(book.mixture())
-                lines.append(f"book     {book.path}, {count} layouts to draw from")
-    return lines
+                yield f"book     {book.path}, {count} layouts to draw from"
 
 
 def gather_options(

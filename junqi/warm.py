@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from junqi.pieces import RED
@@ -24,15 +25,23 @@ def warm_up() -> float:
     begin = time.monotonic()
     # Two threads, as some kernels are used only by several.
     Thinker(2, 0, lambda text: None, effort=1).think(View.start(RED, _LAYOUT), 0.1, 1.0)
-    mark = _mark()
-    if mark.parent.is_dir():
-        mark.touch()
+    if can_keep():
+        # What was compiled is of use without the mark too.
+        with suppress(OSError):
+            _mark().touch()
     return time.monotonic() - begin
 
 
 def is_warm() -> bool:
     """Whether all of it has been compiled on this machine, by these versions."""
-    return _mark().exists()
+    return can_keep() and _mark().exists()
+
+
+def can_keep() -> bool:
+    """Whether what is compiled can be kept for other processes."""
+    from junqi.kernels.jit import IS_CACHED
+
+    return IS_CACHED
 
 
 def warm_up_elsewhere(started: Callable[["subprocess.Popen[bytes]"], None]) -> None:
