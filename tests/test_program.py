@@ -220,6 +220,22 @@ sys.exit(junqi.program.main())
     assert used > 0.7
 
 
+def test_without_memory_for_threads_the_game_goes_on() -> None:
+    # The engine once ended when it could not begin to open the book in the background.
+    starved = f"""
+import threading
+def start(self):
+    raise RuntimeError("can't start new thread")
+threading.Thread.start = start
+{PROGRAM}
+"""
+    ran = run_engine(GAME + b"RESULT 2 00\nGO F2E3 3 00\n", code=starved, JUNQI_BOOK="")
+    words = [line.split(b" ")[0] for line in ran.stdout.splitlines()]
+    assert words == [b"NAME", b"ARRAY", b"BESTMOVE", b"BESTMOVE"]
+    assert b"there is no search" in ran.stderr
+    assert ran.returncode == 0
+
+
 def test_unknown_arguments_are_noted_and_harmless() -> None:
     ran = run_engine(b"INFO 1.0\n", "--foo")
     assert ran.stdout == b"NAME Junqi\n"
