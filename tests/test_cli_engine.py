@@ -155,6 +155,29 @@ def test_a_record_of_one_side_is_enough(cli: Cli) -> None:
     assert "the view of black needs its layout" in other.err
 
 
+@pytest.mark.usefixtures("search")
+def test_a_view_comes_from_the_log_of_a_player(cli: Cli) -> None:
+    log = f"""
+INFO 1.0
+NAME Junqi
+START 1 1800 31
+ARRAY {SAMPLE}
+GO F0E1 3 00
+BESTMOVE G2F2
+RESULT 2 00
+GO E1F0 3 00
+BESTMOVE G1H1
+"""
+    record = cli("record", "import", "-", stdin=log).out
+    ran = cli("analyse", "-", "--time", 0.5, "--seed", 1, "--json", stdin=record)
+    assert ran.code == 0, ran.err
+    data = json.loads(ran.out)
+    # The enemy is to move, whose layout is unknown: the last own turn is thought about.
+    assert (data["side"], data["ply"]) == ("black", 3)
+    gone = [piece for piece in data["belief"]["pieces"] if piece["point"] is None]
+    assert [piece["start"] for piece in gone] == ["F2"]
+
+
 @pytest.mark.parametrize("ply", [(), ("--ply", 1000)])
 def test_a_ply_where_nothing_is_to_be_decided_is_an_error(cli: Cli, ply: tuple[object]) -> None:
     ran = cli("analyse", EXAMPLE, *ply, "--seed", 1)
