@@ -21,8 +21,6 @@ from junqi.engine_options import NO_BOOK, EngineOptions, with_environment, with_
 from junqi.streams import Log, Notes, take_stdout
 
 if TYPE_CHECKING:
-    from subprocess import Popen
-
     from book.advice import Advice
     from book.layers import Layers
     from book.rows import Turn
@@ -113,13 +111,12 @@ def _play(
 
     shelf = Shelf(options.book, note) if options.use_book else None
     opening = Job(shelf.open) if shelf else None
-    compiling: list[Popen[bytes]] = []
 
     def load(options: EngineOptions, note: Callable[[str], None], seed: int) -> "Thinking":
         if opening is not None:
             opening.wait(BOOK_FIRST)  # the layout is asked for before the first move
             import book.advice  # noqa: F401 - which there is little time for at the first move
-        make_warm(note, compiling.append)
+        make_warm(note)
         return load_thinker(options, note, seed)
 
     engine = Engine(
@@ -139,15 +136,10 @@ def _play(
         session.handle(first)  # to know it if it is sent twice
     else:
         lines = chain([first], lines)
-    try:
-        return serve(session, lines, replies, options.encoding, note.log)
-    finally:
-        for process in compiling:
-            with suppress(OSError):
-                process.kill()
+    return serve(session, lines, replies, options.encoding, note.log)
 
 
-def make_warm(note: Callable[[str], None], started: Callable[["Popen[bytes]"], None]) -> None:
+def make_warm(note: Callable[[str], None]) -> None:
     """Have the kernels compiled if they are not, and load them."""
     from junqi.kernels.jit import cache_folder
     from junqi.warm import can_keep, is_warm, warm_up, warm_up_elsewhere
@@ -157,7 +149,7 @@ def make_warm(note: Callable[[str], None], started: Callable[["Popen[bytes]"], N
     elif not is_warm():
         note("the kernels are being compiled, once for this version and machine")
         try:
-            warm_up_elsewhere(started)
+            warm_up_elsewhere()
         except (OSError, RuntimeError) as error:
             note(f"compiling here: {error}")
     warm_up()
