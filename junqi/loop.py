@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import BinaryIO
 
-from junqi.board import Point
+from junqi.board import Point, point_name
 from junqi.clock import PauseWatch
 from junqi.errors import ImpossibleEvent, JunqiError, ProtocolError
 from junqi.fallback import fallback_move
@@ -48,7 +48,7 @@ from junqi.protocol import (
 )
 from junqi.rules import Move, Rules, check_move, format_move, legal_moves
 from junqi.streams import Log
-from junqi.view import View
+from junqi.view import ENEMY_HEADQUARTERS, View
 
 # A line that is sent twice comes twice at once; a START that comes later than this begins another
 # game.
@@ -226,6 +226,10 @@ class Session:
     ) -> None:
         """Follow a ply; if it contradicts what we know, believe it and go on."""
         assert self.view is not None
+        if flag is not None and flag not in ENEMY_HEADQUARTERS:
+            # The move is told rightly all the same, and leaves no doubts.
+            self._note(f"no place of a flag: {point_name(flag)}")
+            flag = None
         try:
             if self.view.position.to_move != mover:
                 raise ImpossibleEvent(f"{format_move(move)}: out of turn")

@@ -355,6 +355,18 @@ def test_a_told_flag_is_remembered(session: Session) -> None:
     assert session.view.enemy_flag == parse_point("A3")
 
 
+def test_a_flag_where_none_can_be_leaves_no_doubt_about_the_move(
+    session: Session, notes: Notes
+) -> None:
+    # A platform that tells it in the enemy's coordinates says so in every line.
+    session.handle("START 1 1800 31")
+    session.handle("GO F0G0 0 L1")
+    assert notes.texts == ["no place of a flag: L1"]
+    assert session.doubtful == set()
+    assert session.view is not None
+    assert session.view.enemy_flag is None
+
+
 def test_games_with_missing_results_are_played_by_the_rules() -> None:
     # After a contact whose result never came, nothing is done that could be illegal, as long as
     # there is something else to do. In these games there always is.
