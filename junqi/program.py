@@ -58,7 +58,12 @@ def main(args: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
         print(HELP, end="")
         return 0
-    replies, note = take_stdout(), Notes()
+    note = Notes()
+    try:
+        replies = take_stdout()
+    except OSError as error:
+        note(f"standard output cannot be written: {error.strerror}")
+        return 1
     if args:
         note(f"ignored arguments: {' '.join(args)}")
     run(gather_options(os.environ, note), note, replies)
@@ -77,6 +82,9 @@ def _answer_all(options: EngineOptions, note: Notes, replies: BinaryIO) -> int:
     """Answer the lines of standard input; the exit code of the process."""
     if options.log is not None:
         note.log = Log(options.log, note)
+    if sys.stdin is None:
+        note("standard input is closed")
+        return 0
     try:
         first = sys.stdin.buffer.readline()
         is_answered = _greet(first, options, note, replies)

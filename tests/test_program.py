@@ -181,6 +181,20 @@ def test_a_closed_stderr_does_no_harm() -> None:
     assert run_engine(b"HELLO\nINFO 1.0\n", code=closed).stdout == b"NAME Junqi\n"
 
 
+@pytest.mark.skipif(os.name == "nt", reason="file descriptors are not closed so on Windows")
+@pytest.mark.parametrize(("stream", "code"), [("<&-", 0), (">&-", 1)])
+def test_without_a_partner_the_engine_ends_with_a_word(stream: str, code: int) -> None:
+    ran = subprocess.run(
+        ["sh", "-c", f'"$0" -m junqi.program {stream}', sys.executable],
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert ran.returncode == code
+    assert len(ran.stderr.splitlines()) == 1
+    assert ran.stderr.startswith(b"junqi-engine: standard ")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a process cannot be stopped so on Windows")
 def test_a_process_that_is_stopped_for_a_while_counts_the_time() -> None:
     import signal
