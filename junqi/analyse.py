@@ -42,16 +42,22 @@ class Analysis:
 
 
 def view_at(record: Record, ply: int | None = None) -> View:
-    """What the side to move knew after so many plies of a game, by default after all of them.
+    """What the side to move knew after so many plies of a game.
+
+    By default that is after all of them, or one before if only the other side's layout is known.
 
     Raises:
         InvalidRecord: if there is no such ply, nothing is to be decided there, or the layout of
             the side to move is unknown.
     """
-    ply = len(record.plies) if ply is None else ply
-    if ply > len(record.plies):
+    if ply is not None and ply > len(record.plies):
         raise InvalidRecord(f"expected a ply from 0 to {len(record.plies)}, got {ply}")
-    side = list(replay(record))[ply].to_move
+    movers = [position.to_move for position in replay(record)]
+    if ply is None:
+        ply = len(record.plies)
+        if ply and record.layout_of(movers[ply]) is None:
+            ply -= 1
+    side = movers[ply]
     view = list(record_views(record, side))[ply]
     is_over = ply == len(record.plies) and None not in possible_ends(record)
     if is_over or not view.legal_moves():

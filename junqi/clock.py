@@ -9,6 +9,7 @@ games far beyond 200 moves live on it, and so do pauses of the machine.
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -118,7 +119,8 @@ class PauseWatch:
 
     def start(self) -> None:
         """Watch from now on, in the background, for as long as the process lives."""
-        threading.Thread(target=self._watch, name="pause watch", daemon=True).start()
+        with suppress(RuntimeError):  # without memory for a thread no pauses are seen
+            threading.Thread(target=self._watch, name="pause watch", daemon=True).start()
 
     def tick(self) -> None:
         """Wake up: note the gap if this comes late."""

@@ -37,6 +37,7 @@ __all__ = [
     "Thought",
     "criticality",
     "load_thinker",
+    "mind_the_limit",
     "parse_options",
 ]
 
@@ -51,13 +52,16 @@ Layouts: TypeAlias = Callable[[int, bool], str]
 LAYOUT_SECONDS = 0.7
 OPENING_SECONDS = 0.1
 # So long after loading has begun a layout is held back, to have the search for the first move.
-LOADING_SECONDS = 0.7
+LOADING_SECONDS = 0.5
 # A search in less than this is not worth its thread.
 SHORTEST_THOUGHT = 0.002
 # A search that is late for so long hangs: it is left behind, with all that it occupies, and another
 # one is made, but not without end.
 HANGING_SECONDS = 5.0
 MOST_SEARCHES = 3
+
+# A move that costs no more than this of the winning chances costs nothing.
+FREE = 0.002
 
 # Layouts for when no book can be read: three of the default book's.
 LAYOUTS_AT_HAND = (
@@ -245,8 +249,8 @@ class Engine:
             move, source = moves[0], "only"
         elif (known := self._from_book(view, moves)) is not None:
             move, source = known, "book"
-        elif (thought := self._from_search(view, moves, seconds_left, started)) is not None:
-            move, source = Move(*thought.move), "search"
+        elif (found := self._from_search(view, moves, seconds_left, started)) is not None:
+            (move, thought), source = found, "search"
         else:
             move, source = self._at_once(view, moves)
         decision = Decision(move, source, self._now() - started, thought)
@@ -280,8 +284,8 @@ class Engine:
 
     def _from_search(
         self, view: View, moves: Sequence[Move], seconds_left: float, started: float
-    ) -> Thought | None:
-        """What the search thinks, if it has a legal move in time."""
+    ) -> tuple[Move, Thought] | None:
+        """The search's move and what it thinks, if it has a legal move in time."""
         made = sum(told.mover == view.side for told in view.plies)
         budget = self._clock.plan(
             view.rules.time, seconds_left, made, criticality(view, moves), self._overrun
@@ -290,8 +294,10 @@ class Engine:
             return None
         try:
             thought = self._think(view, budget, started)
-            if thought is None or thought.move in moves:
-                return thought
+            if thought is None:
+                return None
+            if thought.move in moves:
+                return mind_the_limit(view, moves, thought), thought
             self._note(f"the search's move is not legal: {thought.move}")
         except Exception as error:  # not even a lack of memory may cost the game
             self._note(f"the search failed: {error}")
@@ -361,6 +367,30 @@ def criticality(view: View, moves: Sequence[Move]) -> float:
     if any(owners[move.target] != NOBODY for move in moves):
         return 1.2
     return 0.9 if view.contacts else 0.6
+
+
+def mind_the_limit(view: View, moves: Sequence[Move], thought: Thought) -> Move:
+    """The move of a thought, or another one where the limit of quiet plies is near.
+
+    The search takes it that whoever makes the last quiet ply loses. A platform may hold that the
+    side to move after it does. So with two quiet plies left a contact that costs nothing is made,
+    which is safe either way. Where the rules are known to be the other ones, any contact is made
+    then, and with one quiet ply left a quiet move wins.
+    """
+    left = view.rules.steps - view.quiet_plies
+    is_other = view.rules.steps_loser == "next"
+    if not (left == 2 or (left == 1 and is_other)):
+        return Move(*thought.move)
+    least = 0.0 if is_other else thought.value - FREE
+    fitting = [
+        candidate
+        for candidate in thought.candidates
+        if candidate.move in moves
+        and (view.position.owners[candidate.move[1]] != NOBODY) == (left == 2)
+        and candidate.value >= least
+    ]
+    best = max(fitting, key=lambda candidate: candidate.value, default=thought)
+    return Move(*best.move)
 
 
 def _layout_at_hand(draw: int) -> str:

@@ -104,10 +104,15 @@ def with_environment(
     The variable of ``time-fraction`` is ``JUNQI_TIME_FRACTION``, and so on.
     """
     for key in _PARSERS:
-        name = f"JUNQI_{key.upper().replace('-', '_')}"
+        name = variable_of(key)
         if value := environment.get(name, ""):
             options = with_noted(options, key, value, name, note)
     return options
+
+
+def variable_of(key: str) -> str:
+    """The variable of the environment that sets an option."""
+    return f"JUNQI_{key.upper().replace('-', '_')}"
 
 
 def with_noted(
@@ -187,3 +192,6 @@ _PARSERS: dict[str, Callable[[object], dict[str, Any]]] = {
     "log": _text("log"),
     "encoding": _choice("encoding", ENCODINGS),
 }
+
+OPTIONS = tuple(_PARSERS)
+"""The names of all options."""

@@ -71,6 +71,8 @@ MINE_PLIES = 25.0
 # With fewer quiet plies than this to go, a contact is worth so much more for each that is missing.
 HURRY_PLIES = 8
 HURRY = 0.6
+# What it is worth to be safe under the other reading of the limit too: more than nothing.
+UNSAFE = 0.05
 
 
 def fallback_move(view: View, rng: random.Random, moves: Sequence[Move] | None = None) -> Move:
@@ -157,7 +159,9 @@ class _Thumb:
         """What one more ply without contact does to the no-contact limit."""
         rules, quiet = self.view.rules, self.view.quiet_plies + 1
         if rules.steps_loser == "mover":
-            return -STEPS_LOST if quiet >= rules.steps else 0.0
+            # The other reading of the rules decides between equals.
+            unsafe = -UNSAFE if quiet + 1 >= rules.steps else 0.0
+            return -STEPS_LOST if quiet >= rules.steps else unsafe
         if quiet >= rules.steps:
             return STEPS_LOST
         return -STEPS_LOST if quiet + 1 >= rules.steps else 0.0

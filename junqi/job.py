@@ -8,7 +8,7 @@ Value = TypeVar("Value")
 
 
 class JobFailed(RuntimeError):
-    """The call raised something; what it was is the cause."""
+    """The call raised something, or could not be made; what it was is the cause."""
 
 
 class Job(Generic[Value]):
@@ -19,8 +19,12 @@ class Job(Generic[Value]):
         self._call = call
         self._done = threading.Event()
         self._error: BaseException | None = None
-        # A daemon: what hangs must not keep the process alive.
-        threading.Thread(target=self._run, daemon=True).start()
+        try:
+            # A daemon: what hangs must not keep the process alive.
+            threading.Thread(target=self._run, daemon=True).start()
+        except RuntimeError as error:  # no memory for another thread
+            self._error = error
+            self._done.set()
 
     def wait(self, seconds: float | None) -> bool:
         """Whether it is done within so long; None waits for ever."""

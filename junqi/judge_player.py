@@ -96,7 +96,8 @@ class Knowledge:
             self._flag = told.flag
             board[told.flag] = FLAG
         start = told.attacker if side == OWN else told.defender
-        own_kind = EMPTY if start is None else self._kinds[start]
+        # A message that was believed against the rules may let a side meet its own piece.
+        own_kind = EMPTY if start is None else self._kinds.get(start, EMPTY)
         other_kind = _stand_in(told, side, own_kind, is_flag_new)
         board[origin] = own_kind if side == OWN else other_kind
         board[target] = other_kind if side == OWN else own_kind

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import BinaryIO
 
-from junqi.board import Point
+from junqi.board import Point, point_name
 from junqi.clock import PauseWatch
 from junqi.errors import ImpossibleEvent, JunqiError, ProtocolError
 from junqi.fallback import fallback_move
@@ -44,10 +44,15 @@ from junqi.protocol import (
     decode_line,
     format_reply,
     parse_command,
+    salvage_command,
 )
 from junqi.rules import Move, Rules, check_move, format_move, legal_moves
 from junqi.streams import Log
-from junqi.view import View
+from junqi.view import ENEMY_HEADQUARTERS, View
+
+# A line that is sent twice comes twice at once; a START that comes later than this begins another
+# game.
+NEW_GAME_SECONDS = 1.0
 
 
 class Session:
@@ -88,8 +93,9 @@ class Session:
         self._now = now
         self._watch = watch
         self._came = self._since = now()
+        self._replied = self._came
         self._thought = 0.0
-        self._last_line = ""
+        self._last_line = self._last_go = ""
 
     def handle(self, line: str | bytes) -> str | None:
         """Take a line of the referee and say what to reply, if anything. Never raises."""
@@ -100,7 +106,8 @@ class Session:
         self._came = came
         reply = self._handle(line)
         if reply is not None:
-            self.used += self._now() - came
+            self._replied = self._now()
+            self.used += self._replied - came
         if self._watch:
             self._watch.take()  # pauses up to here are in our own measure
         return reply
@@ -110,25 +117,42 @@ class Session:
         try:
             command = parse_command(text)
         except ProtocolError as error:
-            self._note(f"ignored: {error}")
-            # A GO that cannot be read still waits for an answer.
-            is_go = text.upper().startswith("GO ") and text != self._last_line
-            self._last_line = text
-            return self._move_anyhow() if is_go else None
+            command = salvage_command(text)
+            if command is None:
+                self._note(f"ignored: {error}")
+                return self._answer_unreadable(text)
+            self._note(f"read as {command}: {error}")
         if command is None:
             return None
-        if text == self._last_line:
+        if self._is_sent_twice(text, command):
             # Platforms do send a line twice. A second answer would be taken for the answer to
             # the next question.
             self._note(f"ignored, sent twice: {text!r}")
             return None
         self._last_line = text
+        if isinstance(command, Go):
+            self._last_go = text
         try:
             reply = self._answer(command)
         except Exception as error:  # a reply that is not perfect is better than none
             self._note(f"bug: {type(error).__name__}: {error}, after {text!r}")
             return self._move_anyhow() if isinstance(command, Go) else None
         return None if reply is None else format_reply(reply)
+
+    def _is_sent_twice(self, text: str, command: Command) -> bool:
+        """Whether a line is the last one again, and not a new one that reads the same."""
+        if isinstance(command, Go) and self.pending is not None and text == self._last_go:
+            return True  # no piece can make the same move twice in a row
+        # A game that ended before its first move may be followed by one that begins like it, but
+        # not before our layout was read.
+        is_new_game = isinstance(command, Start) and self._came - self._replied > NEW_GAME_SECONDS
+        return text == self._last_line and not is_new_game
+
+    def _answer_unreadable(self, text: str) -> str | None:
+        """A move, if that is what a line asks for that tells nothing else."""
+        is_go = text.upper().split()[:1] == ["GO"] and text != self._last_line
+        self._last_line = text
+        return self._move_anyhow() if is_go else None
 
     def _move_anyhow(self) -> str | None:
         """A move when something went wrong; none rather than another error."""
@@ -202,6 +226,10 @@ class Session:
     ) -> None:
         """Follow a ply; if it contradicts what we know, believe it and go on."""
         assert self.view is not None
+        if flag is not None and flag not in ENEMY_HEADQUARTERS:
+            # The move is told rightly all the same, and leaves no doubts.
+            self._note(f"no place of a flag: {point_name(flag)}")
+            flag = None
         try:
             if self.view.position.to_move != mover:
                 raise ImpossibleEvent(f"{format_move(move)}: out of turn")
@@ -209,11 +237,13 @@ class Session:
             self.doubtful -= set(move)
         except JunqiError as error:
             self._note(f"believed, though impossible: {error}")
+            is_over_own = self.view.position.owners[move.target] == self.view.side
             self.view = self.view.forced(mover, move, result, flag, seconds)
             # The message says for certain what is on both points now, but for the piece that
-            # has beaten the enemy's.
+            # has beaten the enemy's, or that the message knows nothing of.
             self.doubtful -= set(move)
-            if mover == self.view.enemy and result == DEFENDER_WINS:
+            is_unsure = result == DEFENDER_WINS or (result == NO_CONTACT and is_over_own)
+            if mover == self.view.enemy and is_unsure:
                 self.doubtful.add(move.target)
 
     @staticmethod

@@ -8,7 +8,7 @@ import os
 import secrets
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -21,8 +21,6 @@ from junqi.engine_options import NO_BOOK, EngineOptions, with_environment, with_
 from junqi.streams import Log, Notes, take_stdout
 
 if TYPE_CHECKING:
-    from subprocess import Popen
-
     from book.advice import Advice
     from book.layers import Layers
     from book.rows import Turn
@@ -41,7 +39,8 @@ Usage: junqi-engine [--version] [--help]
 Plays 军棋 by the contest protocol 1.0 on standard input and output. It takes no other arguments:
 options are read from engine.toml beside the book or in your configuration folder, and from the
 environment, which has the last word: JUNQI_BOOK, JUNQI_LAYOUT, JUNQI_NAME, JUNQI_MOVETIME,
-JUNQI_TIME_FRACTION, JUNQI_THREADS, JUNQI_SEED, JUNQI_OPENING_LOSS, JUNQI_LOG, JUNQI_ENCODING.
+JUNQI_TIME_FRACTION, JUNQI_THREADS, JUNQI_SEED, JUNQI_EFFORT, JUNQI_OPENING_LOSS, JUNQI_LOG,
+JUNQI_ENCODING.
 `junqi engine --help` explains them; `junqi engine --warm-up` makes a machine ready.
 
 Example, one line each way:
@@ -59,7 +58,12 @@ def main(args: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
         print(HELP, end="")
         return 0
-    replies, note = take_stdout(), Notes()
+    note = Notes()
+    try:
+        replies = take_stdout()
+    except OSError as error:
+        note(f"standard output cannot be written: {error.strerror}")
+        return 1
     if args:
         note(f"ignored arguments: {' '.join(args)}")
     run(gather_options(os.environ, note), note, replies)
@@ -78,6 +82,9 @@ def _answer_all(options: EngineOptions, note: Notes, replies: BinaryIO) -> int:
     """Answer the lines of standard input; the exit code of the process."""
     if options.log is not None:
         note.log = Log(options.log, note)
+    if sys.stdin is None:
+        note("standard input is closed")
+        return 0
     try:
         first = sys.stdin.buffer.readline()
         is_answered = _greet(first, options, note, replies)
@@ -112,13 +119,12 @@ def _play(
 
     shelf = Shelf(options.book, note) if options.use_book else None
     opening = Job(shelf.open) if shelf else None
-    compiling: list[Popen[bytes]] = []
 
     def load(options: EngineOptions, note: Callable[[str], None], seed: int) -> "Thinking":
         if opening is not None:
             opening.wait(BOOK_FIRST)  # the layout is asked for before the first move
             import book.advice  # noqa: F401 - which there is little time for at the first move
-        make_warm(note, compiling.append)
+        make_warm(note)
         return load_thinker(options, note, seed)
 
     engine = Engine(
@@ -138,41 +144,48 @@ def _play(
         session.handle(first)  # to know it if it is sent twice
     else:
         lines = chain([first], lines)
-    try:
-        return serve(session, lines, replies, options.encoding, note.log)
-    finally:
-        for process in compiling:
-            with suppress(OSError):
-                process.kill()
+    return serve(session, lines, replies, options.encoding, note.log)
 
 
-def make_warm(note: Callable[[str], None], started: Callable[["Popen[bytes]"], None]) -> None:
+def make_warm(note: Callable[[str], None]) -> None:
     """Have the kernels compiled if they are not, and load them."""
-    from junqi.warm import is_warm, warm_up, warm_up_elsewhere
+    from junqi.kernels.jit import cache_folder
+    from junqi.warm import can_keep, is_warm, warm_up, warm_up_elsewhere
 
-    if not is_warm():
+    if not can_keep():
+        note(f"compiling here, at every start: {cache_folder()} cannot be written")
+    elif not is_warm():
         note("the kernels are being compiled, once for this version and machine")
         try:
-            warm_up_elsewhere(started)
+            warm_up_elsewhere()
         except (OSError, RuntimeError) as error:
             note(f"compiling here: {error}")
     warm_up()
 
 
-def prepare_machine(options: EngineOptions) -> list[str]:
-    """Compile what the engine needs and open its book; what there is to say about it."""
-    from junqi.kernels.jit import cache_folder
-    from junqi.warm import warm_up
+def prepare_machine(options: EngineOptions) -> Iterator[str]:
+    """Compile what the engine needs and open its book; what there is to say about it, bit by bit.
 
-    lines = [f"kernels  ready in {warm_up():.1f} s, kept in {cache_folder()}"]
+    Raises:
+        JunqiError: if the kernels cannot be kept, or a book cannot be opened.
+    """
+    from junqi.errors import JunqiError
+    from junqi.kernels.jit import cache_folder
+    from junqi.warm import can_keep, warm_up
+
+    if not can_keep():
+        raise JunqiError(
+            f"{cache_folder()}: cannot be written, so the engine would compile at every start; "
+            "NUMBA_CACHE_DIR names another folder"
+        )
+    yield f"kernels  ready in {warm_up():.1f} s, kept in {cache_folder()}"
     if options.use_book:
         from book.default import open_layers
 
         with open_layers(options.book) as layers:
             for book in layers.books:
                 count = len(book.mixture())
-                lines.append(f"book     {book.path}, {count} layouts to draw from")
-    return lines
+                yield f"book     {book.path}, {count} layouts to draw from"
 
 
 def gather_options(

@@ -6,6 +6,7 @@ from the text of the protocol, so a line is read generously: a command is known 
 letter, fields may be separated by any white space, moves may be in small letters.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
 from typing import TypeAlias
@@ -121,9 +122,10 @@ def parse_command(line: str | bytes) -> Command | None:
     text, fields = _fields(line)
     if not fields:
         return None
-    rest = fields[1:]
-    match fields[0][0].upper():
-        case "I":
+    word, rest = fields[0].upper(), fields[1:]
+    match word[0]:
+        # Chatter of a platform may begin with the same letters: "Illegal move", "Error".
+        case "I" if not rest or rest[0].lower().lstrip("v")[:1].isdigit():
             return Info(rest[0] if rest else VERSION)
         case "S":
             return _parse_start(text, rest)
@@ -132,9 +134,36 @@ def parse_command(line: str | bytes) -> Command | None:
         case "R":
             _need(text, rest, 1, "RESULT result flag")
             return Result(_parse_result(text, rest[0]), _parse_flag(text, rest[1:2]))
-        case "E":
-            return End(_parse_choice(text, rest[0], "012", "an END of") if rest else ABNORMAL)
+        case "E" if rest:
+            return End(_parse_choice(text, rest[0], "012", "an END of"))
+        case "E" if word.startswith("END"):
+            return End()
     raise ProtocolError(f"expected INFO, START, GO, RESULT or END, got {text!r}")
+
+
+def salvage_command(line: str | bytes) -> Command | None:
+    """What a line that `parse_command` does not take still tells; None if that is too little.
+
+    A question waits for its answer even if a number in it cannot be read. What is unreadable of
+    START is as usual, the flag's place is unknown, and the result of the enemy's move is that
+    nothing is left on its target but the mover.
+
+    >>> salvage_command("START 1 0 31")
+    Start(is_first=False, seconds=1800.0, steps=31)
+    """
+    text, fields = _fields(line)
+    word, rest = (fields[0].upper(), fields[1:]) if fields else ("", [])
+    with suppress(ProtocolError):
+        if word == "START" and rest:
+            return _salvage_start(text, rest)
+        if word == "GO" and rest:
+            result = NO_CONTACT
+            with suppress(ProtocolError, IndexError):
+                result = _parse_result(text, rest[1])
+            return Go(_parse_move(text, rest[0]), result)
+        if word == "RESULT" and rest:
+            return Result(_parse_result(text, rest[0]))
+    return None
 
 
 def parse_reply(line: str | bytes) -> Reply | None:
@@ -209,6 +238,16 @@ def _parse_start(text: str, fields: list[str]) -> Start:
     seconds = _parse_positive(text, fields[1], "time") if len(fields) > 1 else Rules.time
     steps = _parse_positive(text, fields[2], "steps") if len(fields) > 2 else Rules.steps
     return Start(first == 0, seconds, max(1, int(steps)))
+
+
+def _salvage_start(text: str, fields: list[str]) -> Start:
+    first = _parse_choice(text, fields[0], "01", "a START with first")
+    numbers: dict[str, float] = {}
+    for name, field in zip(("time", "steps"), fields[1:], strict=False):
+        with suppress(ProtocolError):
+            numbers[name] = _parse_positive(text, field, name)
+    steps = max(1, int(numbers.get("steps", Rules.steps)))
+    return Start(first == 0, numbers.get("time", Rules.time), steps)
 
 
 def _parse_go(text: str, fields: list[str]) -> Go:

@@ -13,8 +13,10 @@ from typing import BinaryIO
 STDOUT = 1
 STDERR = 2
 
-# A platform may never read our notes; more of them than this could fill the pipe and stop us.
-NOTES = 200
+# A platform may never read our notes, and a full pipe would stop us for good. Some systems' pipes
+# hold 4 KiB; the log has no such limit.
+NOTE_LETTERS = 300
+NOTES_BYTES = 4000
 
 
 def take_stdout() -> BinaryIO:
@@ -37,23 +39,27 @@ def take_stdout() -> BinaryIO:
 
 
 class Notes:
-    """Writes what is odd to standard error, but not without end, and to the log."""
+    """Writes what is odd to standard error, as much as fits into a pipe, and to the log."""
 
     def __init__(self) -> None:
-        self.left = NOTES
+        self.left = NOTES_BYTES
         self.log: Log | None = None
 
     def __call__(self, text: str) -> None:
         """Write one line."""
         if self.log is not None:
             self.log(f"# {text}")
-        if self.left == 0:
+        if len(text) > NOTE_LETTERS:
+            text = f"{text[:NOTE_LETTERS]}..."
+        line = f"junqi-engine: {text}\n"
+        # The most that it can be in any encoding, with two bytes for the end of the line.
+        self.left -= len(line.encode("ascii", "backslashreplace")) + 1
+        if self.left < 0:
             return
-        self.left -= 1
         try:
-            print(f"junqi-engine: {text}", file=sys.stderr, flush=True)
+            print(line, end="", file=sys.stderr, flush=True)
         except (OSError, ValueError):
-            self.left = 0  # nobody reads them any more
+            self.left = 0  # nobody reads them
 
 
 class Log:

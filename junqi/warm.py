@@ -4,10 +4,12 @@ Compiling takes far longer than a platform waits for a reply, and slows down wha
 process does. So the engine lets another process do it, and loads the result when it is there.
 """
 
+import os
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from junqi.pieces import RED
@@ -24,36 +26,47 @@ def warm_up() -> float:
     begin = time.monotonic()
     # Two threads, as some kernels are used only by several.
     Thinker(2, 0, lambda text: None, effort=1).think(View.start(RED, _LAYOUT), 0.1, 1.0)
-    mark = _mark()
-    if mark.parent.is_dir():
-        mark.touch()
+    if can_keep():
+        # What was compiled is of use without the mark too.
+        with suppress(OSError):
+            _mark().touch()
     return time.monotonic() - begin
 
 
 def is_warm() -> bool:
     """Whether all of it has been compiled on this machine, by these versions."""
-    return _mark().exists()
+    return can_keep() and _mark().exists()
 
 
-def warm_up_elsewhere(started: Callable[["subprocess.Popen[bytes]"], None]) -> None:
-    """Have another process fill the cache, and wait for it.
+def can_keep() -> bool:
+    """Whether what is compiled can be kept for other processes."""
+    from junqi.kernels.jit import IS_CACHED
 
-    Args:
-        started: told of the process, to end it if it is not needed any more.
+    return IS_CACHED
+
+
+def warm_up_elsewhere() -> None:
+    """Have another process fill the cache, and wait for it. It ends with this process.
 
     Raises:
         RuntimeError: if it failed.
         OSError: if it cannot be started.
     """
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "junqi.warm"],
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-    )
-    started(process)
-    if code := process.wait():
-        raise RuntimeError(f"the process that compiles the kernels ended with {code}")
+    ) as process:
+        # Its input is left open: however this process ends, that closes it.
+        if code := process.wait():
+            raise RuntimeError(f"the process that compiles the kernels ended with {code}")
+
+
+def _end_with_input() -> None:
+    """End this process when whoever started it is gone."""
+    sys.stdin.buffer.read()
+    os._exit(1)
 
 
 def _mark() -> Path:
@@ -68,4 +81,5 @@ def _mark() -> Path:
 
 
 if __name__ == "__main__":
+    threading.Thread(target=_end_with_input, daemon=True).start()
     warm_up()

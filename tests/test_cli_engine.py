@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from junqi.engine_options import OPTIONS, variable_of
+from junqi.program import HELP
 from junqi.rules import Move
 from junqi.view import View
 
@@ -64,6 +66,9 @@ def test_options_are_used_and_go_over_the_environment(tmp_path: Path) -> None:
         (("--layout", "abc"), "layout: not a legal layout: 'abc'"),
         (("--encoding", "latin-1"), "expected one of utf-8, gbk"),
         (("--threads", "0"), "expected an integer of at least 1"),
+        (("--effort", "0"), "expected an integer of at least 1"),
+        (("--opening-loss", "2"), "expected a number from 0 to 1 for opening-loss, got '2'"),
+        (("--book", "x.db", "--no-book"), "expected --book or --no-book, got both"),
     ],
 )
 def test_wrong_options_are_wrong_usage(cli: Cli, args: tuple[str, ...], message: str) -> None:
@@ -71,6 +76,16 @@ def test_wrong_options_are_wrong_usage(cli: Cli, args: tuple[str, ...], message:
     assert ran.code == 2
     assert message in ran.err
     assert ran.out == ""
+
+
+@pytest.mark.parametrize("where", ["junqi engine --help", "docs/engine.md", "junqi-engine --help"])
+def test_every_option_can_be_found(cli: Cli, where: str) -> None:
+    if where == "junqi engine --help":
+        text, names = cli("engine", "--help").out, [f"--{key}" for key in OPTIONS]
+    else:
+        text = (ROOT / where).read_text("utf-8") if "/" in where else HELP
+        names = [variable_of(key) for key in OPTIONS]
+    assert [name for name in names if name not in text] == []
 
 
 # Analysis
@@ -138,6 +153,29 @@ def test_a_record_of_one_side_is_enough(cli: Cli) -> None:
     other = cli("analyse", "-", "--ply", 41, "--time", 0.5, "--seed", 1, stdin=blind)
     assert other.code == 1
     assert "the view of black needs its layout" in other.err
+
+
+@pytest.mark.usefixtures("search")
+def test_a_view_comes_from_the_log_of_a_player(cli: Cli) -> None:
+    log = f"""
+INFO 1.0
+NAME Junqi
+START 1 1800 31
+ARRAY {SAMPLE}
+GO F0E1 3 00
+BESTMOVE G2F2
+RESULT 2 00
+GO E1F0 3 00
+BESTMOVE G1H1
+"""
+    record = cli("record", "import", "-", stdin=log).out
+    ran = cli("analyse", "-", "--time", 0.5, "--seed", 1, "--json", stdin=record)
+    assert ran.code == 0, ran.err
+    data = json.loads(ran.out)
+    # The enemy is to move, whose layout is unknown: the last own turn is thought about.
+    assert (data["side"], data["ply"]) == ("black", 3)
+    gone = [piece for piece in data["belief"]["pieces"] if piece["point"] is None]
+    assert [piece["start"] for piece in gone] == ["F2"]
 
 
 @pytest.mark.parametrize("ply", [(), ("--ply", 1000)])

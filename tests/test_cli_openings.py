@@ -172,7 +172,9 @@ def test_show_says_which_row_is_not_there(cli, path: Path) -> None:
     ran = cli("book", "openings", "show", "999")
     assert ran.code == 1
     assert "expected the number of an opening row, got 999" in ran.err
-    assert cli("book", "openings", "show", "Wall").code == 2
+    ran = cli("book", "openings", "show", "Wall")
+    assert ran.code == 2
+    assert "show: expected the number of a row, got 'Wall' (see" in ran.err
 
 
 def test_tree_prints_the_main_lines(cli, path: Path) -> None:

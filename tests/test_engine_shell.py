@@ -4,7 +4,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -33,7 +33,7 @@ class Idea:
 
     move: Move
     value: float = 0.25
-    candidates: tuple[()] = ()
+    candidates: tuple["Idea", ...] = ()
 
 
 Think = Callable[[View, float, float], Idea]
@@ -126,6 +126,40 @@ def test_a_book_that_knows_nothing_or_nonsense_is_passed_over(
     engine = Engine(options, notes.append, opening=opening, load=lambda *args: Search(last_move))
     assert engine.decide(view, 1800).source == "search"
     assert len(notes) == (answer is not None)
+
+
+@pytest.mark.parametrize(
+    ("loser", "left", "contact", "expected"),
+    [
+        ("mover", 2, 0.599, "contact"),
+        ("mover", 2, 0.59, "quiet"),
+        ("mover", 3, 0.599, "quiet"),
+        ("mover", 1, 0.599, "quiet"),  # the search sees to that itself
+        ("next", 2, 0.1, "contact"),
+        ("next", 1, 0.9, "quiet"),
+        ("next", 3, 0.599, "quiet"),
+    ],
+)
+def test_near_the_limit_of_quiet_plies_a_free_contact_is_safe_under_both_readings(
+    loser: str, left: int, contact: float, expected: str
+) -> None:
+    start = View.start(RED, LAYOUT, Rules(steps_loser=loser))
+    view = replace(start, position=replace(start.position, quiet_plies=start.rules.steps - left))
+    quiet, takes = Move(*parse_move("G1H1")), Move(*parse_move("G0F0"))
+    assert {quiet, takes} <= set(view.legal_moves())
+    candidates = (Idea(quiet, 0.6), Idea(takes, contact))
+    # With one quiet ply left under the other reading the search may want the contact.
+    wants = takes if (loser, left) == ("next", 1) else quiet
+    best = Idea(wants, max(0.6, contact), candidates)
+    decision, _ = notes_of(lambda *args: best, view)
+    assert decision.move == (takes if expected == "contact" else quiet)
+    assert decision.source == "search"
+
+
+def test_where_there_is_no_contact_near_the_limit_the_search_is_believed(view: View) -> None:
+    late = replace(view, position=replace(view.position, quiet_plies=view.rules.steps - 2))
+    decision, notes = notes_of(lambda *args: Idea(parse_move("G1H1")), late)
+    assert (decision.move, notes) == (parse_move("G1H1"), [])
 
 
 def test_decisions_can_be_watched(view: View) -> None:

@@ -7,7 +7,7 @@ import pytest
 from test_loop import engine_session, play_game, random_session
 
 from junqi.board import parse_point
-from junqi.fallback import fallback_move
+from junqi.fallback import _Thumb, fallback_move
 from junqi.pieces import BLACK, DEFENDER_WINS, NO_CONTACT, RED
 from junqi.rules import Move, Rules, format_move, outcome, parse_move
 from junqi.view import View
@@ -63,6 +63,13 @@ def test_the_last_quiet_ply_is_left_to_the_enemy(loser: str) -> None:
     late = replace(view, position=replace(view.position, quiet_plies=quiet))
     target = fallback_move(late, random.Random(0)).target
     assert late.position.owners[target] == BLACK
+
+
+def test_of_equals_the_one_is_played_that_is_safe_under_both_readings_of_the_limit() -> None:
+    view = View.start(RED, LAYOUT, Rules(steps=10))
+    for quiet, is_unsafe in ((7, False), (8, True), (9, True)):
+        late = replace(view, position=replace(view.position, quiet_plies=quiet))
+        assert (_Thumb.of(late)._quiet_ply() < 0) == is_unsafe
 
 
 def test_only_the_moves_that_may_be_chosen_are() -> None:

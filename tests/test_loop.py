@@ -229,6 +229,60 @@ def test_games_with_garbage_between_the_lines_are_played_by_the_rules() -> None:
         play_game([random_session(seed), random_session(seed + 100)], send_with_garbage)
 
 
+@pytest.mark.parametrize("line", ["START 1 0 31", "START 0 1800s 31", "start 1 1800 -"])
+def test_a_start_with_unreadable_numbers_still_gets_a_layout(
+    session: Session, notes: Notes, line: str
+) -> None:
+    assert layout_problems(layout_of(session.handle(line))) == []
+    assert notes.texts[0].startswith("read as Start(")
+    assert session.handle("GO F0E1 3 00") is not None
+
+
+def test_a_move_with_an_unreadable_flag_is_taken_in(session: Session) -> None:
+    session.handle("START 1 1800 31")
+    assert session.handle("GO F0E1 3 ??") is not None
+    assert session.view is not None
+    assert session.view.man_at(parse_point("E1")) is not None
+    move = session.pending
+    session.handle(result_of(session).replace("00", "??"))
+    assert session.view.plies[-1].move == move
+
+
+def test_a_move_with_an_unreadable_result_is_taken_in_with_care(session: Session) -> None:
+    session.handle("START 1 1800 31")
+    assert session.handle("GO F0G0 ? 00") is not None
+    assert session.view is not None
+    attacked = parse_point("G0")
+    assert session.view.position.owners[attacked] == session.view.enemy
+    # Our own piece may still stand there.
+    assert session.doubtful == {attacked}
+
+
+@pytest.mark.parametrize("chatter", ["Illegal move", "Error", "Ended normally?", "Exit"])
+def test_chatter_in_the_middle_of_a_game_is_no_command(session: Session, chatter: str) -> None:
+    session.handle("START 1 1800 31")
+    assert session.handle(chatter) is None
+    assert session.handle("GO F0E1 3 00") is not None
+
+
+def test_a_go_sent_again_after_other_lines_gets_no_second_move(session: Session) -> None:
+    session.handle("START 1 1800 31")
+    assert session.handle("GO F0E1 3 00") is not None
+    assert session.handle("chatter") is None
+    assert session.handle("GO F0E1 3 00") is None
+
+
+def test_the_same_start_again_is_another_game_if_it_comes_later() -> None:
+    # A game may end before its first move, with no END, and the next one begins like it.
+    time = 0.0
+    session = engine_session(1, now=lambda: time)
+    assert session.handle("START 0 1800 31") is not None
+    assert session.handle("START 0 1800 31") is None
+    time += 5.0
+    assert session.handle("START 0 1800 31") is not None
+    assert session.handle("START 0 1800 31") is None
+
+
 def test_go_before_start_gets_no_reply(session: Session, notes: Notes) -> None:
     assert session.handle(FIRST_MOVE) is None
     assert session.handle("RESULT 3 00") is None
@@ -299,6 +353,18 @@ def test_a_told_flag_is_remembered(session: Session) -> None:
     session.handle("GO F0G0 2 A3")
     assert session.view is not None
     assert session.view.enemy_flag == parse_point("A3")
+
+
+def test_a_flag_where_none_can_be_leaves_no_doubt_about_the_move(
+    session: Session, notes: Notes
+) -> None:
+    # A platform that tells it in the enemy's coordinates says so in every line.
+    session.handle("START 1 1800 31")
+    session.handle("GO F0G0 0 L1")
+    assert notes.texts == ["no place of a flag: L1"]
+    assert session.doubtful == set()
+    assert session.view is not None
+    assert session.view.enemy_flag is None
 
 
 def test_games_with_missing_results_are_played_by_the_rules() -> None:

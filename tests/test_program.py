@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -18,7 +19,7 @@ from junqi.engine import Engine, EngineOptions
 from junqi.layout import layout_problems
 from junqi.program import Shelf, gather_options, main
 from junqi.rules import Rules
-from junqi.streams import NOTES, Log
+from junqi.streams import NOTES_BYTES, Log
 
 SAMPLE = "abccddeeffggghhhiiijjkklj"
 GAME = b"INFO 1.0\nSTART 0 1800 31\nGO 0000 0 00\n"
@@ -143,11 +144,34 @@ loop.Session.handle = handle
 
 
 def test_notes_go_to_stderr_but_not_without_end() -> None:
-    ran = run_engine(b"HELLO\n" + b"".join(b"X%d\n" % n for n in range(2 * NOTES)))
+    ran = run_engine(b"HELLO\n" + b"".join(b"X%d\n" % n for n in range(NOTES_BYTES)))
     assert ran.stdout == b""
     lines = ran.stderr.decode().splitlines()
-    assert len(lines) == NOTES
+    assert len(lines) > 20
     assert all(line.startswith("junqi-engine: ") for line in lines)
+    assert NOTES_BYTES - 200 < len(ran.stderr) <= NOTES_BYTES
+
+
+def test_a_platform_that_never_reads_the_notes_gets_its_replies() -> None:
+    # A long line of nonsense was once quoted whole, which filled the pipe and stopped the engine.
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "JUNQI_BOOK": "no"},
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stuck = threading.Timer(20, process.kill)
+        stuck.start()
+        for number in range(300):
+            process.stdin.write(b"X%d " % number + 1000 * "军".encode() + b"\n")
+        process.stdin.write(GAME)
+        process.stdin.close()
+        words = [line.split(b" ")[0] for line in process.stdout]
+        stuck.cancel()
+    assert words == [b"NAME", b"ARRAY", b"BESTMOVE"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="file descriptors are not closed so on Windows")
@@ -155,6 +179,20 @@ def test_a_closed_stderr_does_no_harm() -> None:
     # The notes once went to the replies, whose descriptor had become that of stderr.
     closed = f"import os; os.close(2)\n{PROGRAM}"
     assert run_engine(b"HELLO\nINFO 1.0\n", code=closed).stdout == b"NAME Junqi\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="file descriptors are not closed so on Windows")
+@pytest.mark.parametrize(("stream", "code"), [("<&-", 0), (">&-", 1)])
+def test_without_a_partner_the_engine_ends_with_a_word(stream: str, code: int) -> None:
+    ran = subprocess.run(
+        ["sh", "-c", f'"$0" -m junqi.program {stream}', sys.executable],
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert ran.returncode == code
+    assert len(ran.stderr.splitlines()) == 1
+    assert ran.stderr.startswith(b"junqi-engine: standard ")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a process cannot be stopped so on Windows")
@@ -194,6 +232,22 @@ sys.exit(junqi.program.main())
         _, err = process.communicate()
     used = float(err.decode().rsplit("used ", 1)[1])
     assert used > 0.7
+
+
+def test_without_memory_for_threads_the_game_goes_on() -> None:
+    # The engine once ended when it could not begin to open the book in the background.
+    starved = f"""
+import threading
+def start(self):
+    raise RuntimeError("can't start new thread")
+threading.Thread.start = start
+{PROGRAM}
+"""
+    ran = run_engine(GAME + b"RESULT 2 00\nGO F2E3 3 00\n", code=starved, JUNQI_BOOK="")
+    words = [line.split(b" ")[0] for line in ran.stdout.splitlines()]
+    assert words == [b"NAME", b"ARRAY", b"BESTMOVE", b"BESTMOVE"]
+    assert b"there is no search" in ran.stderr
+    assert ran.returncode == 0
 
 
 def test_unknown_arguments_are_noted_and_harmless() -> None:

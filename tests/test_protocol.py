@@ -26,6 +26,7 @@ from junqi.protocol import (
     format_reply,
     parse_command,
     parse_reply,
+    salvage_command,
 )
 from junqi.rules import Move, parse_move
 
@@ -190,6 +191,8 @@ def test_a_layout_is_not_judged_here() -> None:
         ("RESULT x 00", "expected a result of 0, 1, 2, 3, got 'x'"),
         ("END 7", "expected an END of 0, 1, 2, got '7'"),
         ("ERROR: bad move", "expected an END of 0, 1, 2, got 'bad'"),
+        ("Error", "expected INFO, START, GO, RESULT or END, got 'Error'"),
+        ("Illegal move", "expected INFO, START, GO, RESULT or END, got 'Illegal move'"),
     ],
 )
 def test_what_the_referee_cannot_say_is_quoted(line: str, message: str) -> None:
@@ -219,3 +222,35 @@ def test_any_line_is_a_command_or_an_error_of_ours(line: bytes | str) -> None:
     for parse in (parse_command, parse_reply):
         with suppress(ProtocolError):
             parse(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("START 1 0 31", Start(False, 1800, 31)),
+        ("START 0 1200s 25", Start(True, 1800, 25)),
+        ("START 1 1000 many", Start(False, 1000, 31)),
+        ("start 0", Start(True, 1800, 31)),
+        ("START x 1800 31", None),
+        ("START", None),
+        ("GO F4G4 3 A9", Go(Move(29, 34), NO_CONTACT)),
+        ("GO F4G4 1 ??", Go(Move(29, 34), 1)),
+        ("GO F4G4", Go(Move(29, 34), NO_CONTACT)),
+        ("GO F4G4 x", Go(Move(29, 34), NO_CONTACT)),
+        ("RESULT 2 A9", Result(2)),
+        ("RESULT x", None),
+        ("GO F4G9 3 00", None),
+        ("GO", None),
+        ("END 7", None),
+        ("Starting soon", None),
+        ("Good luck", None),
+        ("", None),
+    ],
+)
+def test_what_a_damaged_line_still_tells(line: str, command: Command | None) -> None:
+    assert salvage_command(line) == command
+
+
+@given(st.binary(max_size=60) | st.text(max_size=60))
+def test_any_line_can_be_looked_through(line: bytes | str) -> None:
+    salvage_command(line)

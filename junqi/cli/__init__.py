@@ -199,7 +199,8 @@ def _usage_line(error: Any, args: Sequence[str]) -> str:
     parameter = getattr(error, "param", None)
     name = _parameter_name(parameter) if parameter is not None else ""
     if isinstance(error, UnexpectedValue):
-        text = f"expected {error.expected} for {name}, got {error.got!r}"
+        place = f" for {name}" if name else ""
+        text = f"expected {error.expected}{place}, got {error.got!r}"
     elif type(error).__name__ == "MissingParameter":
         text = f"expected {name}, got nothing"
     elif type(error) is typer.BadParameter and parameter is None:

@@ -40,6 +40,7 @@ def _seconds(text: str) -> float:
     app,
     "junqi analyse docs/example.junqi --ply 40",
     "junqi analyse docs/example.junqi --ply 40 --time 10 --top 3 --json",
+    "junqi record import engine.log | junqi analyse -",
 )
 def analyse(
     record: Annotated[
@@ -51,7 +52,7 @@ def analyse(
     ] = None,
     ply: Annotated[
         int | None,
-        number_option("--ply", minimum=0, help="After so many plies; after all if missing."),
+        number_option("--ply", minimum=0, help="After so many plies; at the last turn if missing."),
     ] = None,
     time: Annotated[
         float, typer.Option("--time", metavar="SECONDS", parser=_seconds, help="To think.")
@@ -65,9 +66,10 @@ def analyse(
     """Think about a position of a game, as the side that is to move there.
 
     It is given what that side was told, and nothing else: a record that has only this side's
-    layout will do. Printed are the candidate moves with the chance to win, its standard error
-    and the number of sampled worlds it was tried in, and what the side believes of the enemy's
-    pieces. All points are as this side calls them: it sits at the bottom.
+    layout will do, so one that junqi record import makes of a player's log is enough. Printed are
+    the candidate moves with the chance to win, its standard error and the number of sampled worlds
+    it was tried in, and what the side believes of the enemy's pieces. All points are as this side
+    calls them: it sits at the bottom.
     """
     from junqi.analyse import analyse as think
     from junqi.analyse import view_at

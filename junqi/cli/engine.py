@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from junqi.cli.common import SAMPLE, ThreadsOption, add_command, choice_option, number_option
+from junqi.cli.common import (
+    SAMPLE,
+    ThreadsOption,
+    add_command,
+    choice_option,
+    number_option,
+    wrong_usage,
+)
 
 app = typer.Typer()
 
@@ -25,6 +32,7 @@ class Encoding(StrEnum):
     f"junqi engine --layout {SAMPLE} --name 'Team A' --log game.log",
 )
 def engine(
+    context: typer.Context,
     book: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,6 +77,24 @@ def engine(
             "--seed", minimum=0, help="Of layouts and moves; other ones every time if missing."
         ),
     ] = None,
+    effort: Annotated[
+        int | None,
+        number_option(
+            "--effort",
+            minimum=1,
+            help="So many sampled worlds for each move instead of a time: the same moves "
+            "on every machine.",
+        ),
+    ] = None,
+    opening_loss: Annotated[
+        str | None,
+        typer.Option(
+            "--opening-loss",
+            metavar="PART",
+            help="Of the winning chances, up to which a stored opening move saves the search; "
+            "0.01 if missing.",
+        ),
+    ] = None,
     log: Annotated[
         str | None,
         typer.Option("--log", metavar="PATH", help="Add all lines and notes to this file."),
@@ -94,6 +120,8 @@ def engine(
     from junqi.program import gather_options, prepare_machine, run
     from junqi.streams import Notes, take_stdout
 
+    if book and no_book:
+        raise wrong_usage(context, "expected --book or --no-book, got both")
     given: dict[str, object] = {
         "book": NO_BOOK if no_book else book,
         "layout": layout,
@@ -102,6 +130,8 @@ def engine(
         "time-fraction": time_fraction,
         "threads": threads,
         "seed": seed,
+        "effort": effort,
+        "opening-loss": opening_loss,
         "log": log,
         "encoding": encoding and encoding.value,
     }
@@ -111,6 +141,7 @@ def engine(
         {key: value for key, value in given.items() if value is not None}
     )
     if warm_up:
-        print("\n".join(prepare_machine(options)))
+        for line in prepare_machine(options):
+            print(line, flush=True)
     else:
         run(options, note, take_stdout())

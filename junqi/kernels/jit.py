@@ -69,7 +69,7 @@ def _prune(folder: Path) -> None:
 
 
 _FOLDER = cache_folder()
-_IS_CACHED = _prepare(_FOLDER)
+IS_CACHED = _prepare(_FOLDER)
 
 
 def njit(function: F) -> F:
@@ -77,7 +77,7 @@ def njit(function: F) -> F:
     saved = config.CACHE_DIR
     config.CACHE_DIR = str(_FOLDER)
     try:
-        compiled = numba.njit(cache=_IS_CACHED, nogil=True, error_model="numpy")(function)
+        compiled = numba.njit(cache=IS_CACHED, nogil=True, error_model="numpy")(function)
     finally:
         config.CACHE_DIR = saved
     return compiled
