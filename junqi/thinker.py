@@ -51,8 +51,11 @@ Trees: TypeAlias = dict[Move, Tree]
 FIRST_WORLDS = 16
 MORE_WORLDS = 64
 MOST_WORLDS = 20_000
-# A deeper look ahead takes so many times longer at most.
+# Two plies more take so many times longer, as a rule. The look ahead goes deeper where there is
+# time for so many worlds, and begins with a few.
 DEARER = 25
+WORTH_WHILE = 16
+FEW_WORLDS = 8
 # A move leaves the race when it is worse than the best by so many standard errors. They are
 # estimates too: after few worlds it takes more of them, as if so many worlds were missing.
 CLEARLY = 3.0
@@ -77,11 +80,12 @@ class ThinkWeights:
     explore: float = 0.15
     depth: int = 3
     """Plies of the look ahead; 0 for none."""
-    deeper: int = 5
-    """The same, once so many worlds were looked at:"""
-    enough: int = 256
+    deepest: int = 7
+    """The same at most: two plies more each time that so many worlds were looked at, and time is
+    left for some more."""
+    enough: int = 64
     is_wary: bool = True
-    trust: float = 0.5
+    trust: float = 0.7
     margin: int = 300
 
 
@@ -172,23 +176,29 @@ class Thinker:
         trees = {move: new_tree(SMALL_TREE) for move in moves}
         ply_seed = hash((self._seed, len(view.plies))) & (1 << 62) - 1
         batch = FIRST_WORLDS if effort is None else min(effort, FIRST_WORLDS)
-        depth = self._weights.depth
+        depth, looked = self._weights.depth, 0
         while True:
             before = time.monotonic()
             kinds = sampler.draw(batch, ply_seed + race.worlds)
             seed = ply_seed + race.worlds
             race.add(self._values(root, kinds, race.moves, trees, seed, depth))
+            looked += batch
+            # Moves that have left the race make the next worlds cheaper, never dearer.
             now = time.monotonic()
-            # Moves that have left the race make the next worlds cheaper, never dearer ...
-            cost = (now - before) / batch
-            if depth < self._weights.deeper and race.worlds >= self._weights.enough:
-                depth = self._weights.deeper
-                cost *= DEARER  # ... but for this.
+            fitting = (limit - (now - begin)) / (now - before) * batch
             if effort is not None:
-                batch = min(MORE_WORLDS, effort - race.worlds)
-            else:
-                batch = min(MORE_WORLDS, int((limit - (now - begin)) / cost))
-            is_over = batch < 1 or race.is_decided() or race.worlds >= MOST_WORLDS
+                fitting = effort - race.worlds
+            batch = min(MORE_WORLDS, int(fitting))
+            is_decided = race.is_decided()
+            can_deepen = depth < self._weights.deepest and len(race.moves) > 1
+            if effort is not None:
+                can_deepen = can_deepen and depth == self._weights.depth
+            elif fitting < WORTH_WHILE * DEARER:
+                can_deepen = False
+            if can_deepen and (is_decided or looked >= self._weights.enough):
+                depth, looked, is_decided = depth + 2, 0, False
+                batch = min(batch, FEW_WORLDS)
+            is_over = batch < 1 or is_decided or race.worlds >= MOST_WORLDS
             if is_over or self._is_stopped:
                 break
         tells = {move: _tells(view, move) for move in race.moves}

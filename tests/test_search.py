@@ -353,6 +353,16 @@ def test_a_wary_search_sees_who_takes_the_flag_next(at: At, pieces: str, expecte
         assert (found if isinstance(found, str) else "even") == expected
 
 
+def test_what_a_wary_search_does_not_answer_is_too_poor_to_matter() -> None:
+    differences = []
+    for seed in range(80):
+        position = midgame(seed)
+        plain, wary = (search_value(position, 3, is_wary=w) for w in (False, True))
+        differences.append(abs(plain - wary))
+    # The last reply may have to give a little away, and a threat to a flag is another matter.
+    assert np.mean(np.array(differences) <= 5) > 0.9
+
+
 # Choices
 
 

@@ -229,7 +229,8 @@ def search(depth, side, board, worth, quiet_most, steps, is_wary, stack, nodes):
     stack of our own, since numba cannot load a function that calls itself from its cache.)
 
     Args:
-        is_wary: whether a flag that could be taken in the ply after the last one is seen.
+        is_wary: the engine's way: a flag that could be taken in the ply after the last one is seen,
+            and in the last ply but one moves that are too poor to matter are not answered.
     """
     words, numbers, moves, keys = stack.words, stack.numbers, stack.moves, stack.keys
     if depth <= 1:
@@ -293,10 +294,16 @@ def search(depth, side, board, worth, quiet_most, steps, is_wary, stack, nodes):
         if defender == EMPTY and left <= 1:
             numbers[depth, INDEX] = index + 1
             continue
-        numbers[depth, ATTACKER] = board[origin]
-        numbers[depth, DEFENDER] = defender
         child = depth - 1
         score = -(numbers[depth, SCORE] + move_gain(board, origin, target, side, worth))
+        is_poor = is_wary and child == 1 and -score <= max(numbers[depth, ALPHA], best)
+        if is_poor and left > 2 and not (near_flag(board, 1 - side) >> target) & U1:
+            # No threat to the flag, and the last reply gives nothing away: it comes to no more.
+            numbers[depth, BEST] = max(best, -score)
+            numbers[depth, INDEX] = index + 1
+            continue
+        numbers[depth, ATTACKER] = board[origin]
+        numbers[depth, DEFENDER] = defender
         own, mobile, engineers, enemy, enemy_mobile, enemy_engineers = settle(
             board,
             origin,

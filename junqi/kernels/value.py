@@ -243,14 +243,14 @@ def worths_here(net, board, found, counts, scale, slopes, worth_out):
     number = flag_number(board, 0)
     is_mirrored = number != 0
     crossed = np.int64((flag_number(board, 1) == 0) == is_mirrored)
-    quiet_most = 0
+    quiet_most = np.int64(0)
     for owner in range(2):
         sign = scale if owner == 0 else -scale
         for kind in range(1, KIND_COUNT + 1):
             of_kind = slopes[owner * KIND_COUNT + kind - 1]
             row = ((crossed * 2 + owner) * KIND_COUNT + kind - 1) * POINTS
-            most = -1 << 30
-            least = 1 << 30
+            most = np.int64(-1 << 30)
+            least = np.int64(1 << 30)
             for point in range(POINTS):
                 seen = _MIRROR[point] if is_mirrored else point
                 odds = of_kind + full * net.places[0, row + seen]
