@@ -55,7 +55,7 @@ MOST_WORLDS = 20_000
 # time for so many worlds, and begins with a few.
 DEARER = 25
 WORTH_WHILE = 16
-FEW_WORLDS = 8
+FEW_WORLDS = 4
 # A move leaves the race when it is worse than the best by so many standard errors. They are
 # estimates too: after few worlds it takes more of them, as if so many worlds were missing.
 CLEARLY = 3.0
