@@ -53,6 +53,8 @@ class Finals:
     """The strong judge's payoffs between them, as far as all games tell."""
     panel_scores: Vector
     """Against people's and random layouts, by the strong judge."""
+    expected: Vector
+    """The same as far as all his games tell, those of the search too, and what they foretell."""
     shares: Vector
     """Of all layouts of the archive, in the final mixture."""
     games: int
@@ -94,7 +96,7 @@ def hold_finals(
     shares = prune(solution_of(run, expected).rows)
     played = MEETING * len(pairs) + games * len(members)
     among = payoff[np.ix_(members, members)]
-    return Finals(layouts, members, strong, among, scores, shares, played)
+    return Finals(layouts, members, strong, among, scores, expected[members], shares, played)
 
 
 def draw_pairs(shares: Vector, meetings: int, seed: tuple[int, ...]) -> list[tuple[int, int]]:

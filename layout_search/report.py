@@ -86,7 +86,7 @@ class Report:
     mixture: dict[str, float]
     """The share of each layout, the largest first."""
     greediest: str
-    """The finalist that scored best against the panel in the finals."""
+    """The finalist of which the best score against the panel is to be expected."""
     finalists: list[str]
     """Those of the mixture first."""
     fast: Judged
@@ -191,7 +191,8 @@ def report_of(run: Run, finals: Finals | None) -> Report:
         seen = finals.strong.payoff()[own]
         scores = finals.panel_scores[order]
         strong = Judged(run.settings.finals, seen, met[own], scores, panel_games)
-    best = int(np.argmax((fast if strong is None else strong).panel_scores))
+    # The best of many noisy scores is a lucky one; what is expected of a layout is less so.
+    best = int(np.argmax(fast.panel_scores if finals is None else finals.expected[order]))
     finalists = [texts[i] for i in order]
     payoff = fast.payoff if finals is None else finals.payoff[np.ix_(order, order)]
     return Report(run.rounds, mixture, finalists[best], finalists, fast, strong, payoff)

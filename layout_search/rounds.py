@@ -42,6 +42,10 @@ CARRIES = 0.01
 ASKED = 2
 ASKED_TIMES = 4
 UNSEEN_GAMES = 8
+# In every so many rounds the layout is bred for everybody alone, as the best single one; a point
+# that the strong judge is foreseen to give is then worth so many of the fast judge's.
+SINGLE_EVERY = 4
+SINGLE_WORTH = 3.0
 # The greed that is taken for 1, where nothing but the strong judge's score counts.
 GREATEST_GREED = 0.99
 # Streams of random numbers within a run.
@@ -109,14 +113,22 @@ def _to_answer(run: Run, panel: Opponents) -> tuple[Opponents, Layout, Bonus | N
     While the strong judge is not foreseen, it meets everybody as often as the greed says.
     """
     settings, layouts = run.settings, run.archive.layouts
+    foresight = foresight_of(run)
+    if foresight is not None and _is_for_single(run):
+        best = np.argsort(-expected_scores(run), kind="stable")
+        return panel, layouts[best], foresight.scaled(SINGLE_WORTH)
     answers = run.archive.payoff() @ run.threats + _worth(settings) * expected_scores(run)
     parents = layouts[np.argsort(-answers, kind="stable")]
     threats, greed = (layouts, run.threats), settings.greed
-    foresight = foresight_of(run)
     if foresight is None:
         everybody = (panel.layouts, panel.shares)
         return mix_opponents([(1 - greed, *threats), (greed, *everybody)]), parents, None
     return mix_opponents([(1.0, *threats)]), parents, foresight.scaled(_worth(settings))
+
+
+def _is_for_single(run: Run) -> bool:
+    """Whether this round is one for the best single layout."""
+    return len(run.rounds) % SINGLE_EVERY == SINGLE_EVERY - 1
 
 
 def _take_in(
@@ -150,11 +162,16 @@ def _take_in(
 
 
 def _ask(run: Run, panel: Opponents, seed: tuple[int, ...], workers: Workers) -> None:
-    """Let the strong judge look at layouts that carry the mixture and that he knows least of."""
+    """Let the strong judge look at layouts that carry the mixture and that he knows least of.
+
+    After a layout was bred to be the best single one he looks at the best that are expected too.
+    """
     judge, games = parse_judge(run.settings.finals), run.settings.strong_games
     begin = time.monotonic()
     for number in range(ASKED):
         claims = run.shares / (run.strong_games + UNSEEN_GAMES)
+        if _is_for_single(run) and number == ASKED - 1:
+            claims = expected_scores(run)
         claims[run.strong_games >= ASKED_TIMES * games] = 0
         asked = int(np.argmax(claims))
         layout, name = run.archive.layouts[asked : asked + 1], (*seed, _ASK, number)
