@@ -658,8 +658,8 @@ def test_only_one_of_two_servers_lets_its_engine_think_about_a_game(tmp_path, mo
         time.sleep(0.2)  # a few more ticks of both
         assert there.state["is_thinking"]
         assert not here.state["is_thinking"]
-        # Whoever does something goes on with the game.
-        here.do("pause")
+        # Whoever does something goes on with the game, but for what comes in between.
+        eventually(lambda: here.send("pause").status_code == 200)
         eventually(lambda: not there.state["is_thinking"])
         here.do("resume")
         assert here.own_move()

@@ -120,12 +120,14 @@ class Desk:
     def resume(self) -> None:
         """Let the clocks run."""
         with self._lock:
+            self._see_others()
             if not self.game.is_running:
                 self._do({"do": "resume"})
 
     def pause(self) -> None:
         """Stop the clocks, and the engine's thoughts."""
         with self._lock:
+            self._see_others()
             if self.game.is_running:
                 self._do({"do": "pause", "spent": self._elapsed()})
 
@@ -228,9 +230,8 @@ class Desk:
             if self._was_loading and not self.is_loading:
                 self._was_loading = False
                 self._publish()
-            if self._log.is_changed:
-                self._read_again()
-            elif self.game.clock_side is not None and not self._is_elsewhere:
+            self._see_others()
+            if self.game.clock_side is not None and not self._is_elsewhere:
                 self._log.append({"do": "tick", "spent": self._elapsed()})
                 self._began = time.monotonic()
 
@@ -267,6 +268,11 @@ class Desk:
         self._is_elsewhere = False
         self._keep_record()
         self._changed()
+
+    def _see_others(self) -> None:
+        """Take in what another program wrote, if it did: the clocks stop and run for all."""
+        if self._log.is_changed:
+            self._read_again()
 
     def _read_again(self) -> None:
         """Show what another program has made of the game."""
