@@ -51,11 +51,11 @@ Trees: TypeAlias = dict[Move, Tree]
 FIRST_WORLDS = 16
 MORE_WORLDS = 64
 MOST_WORLDS = 20_000
-# Two plies more take so many times longer, as a rule. The look ahead goes deeper where there is
-# time for so many worlds, and begins with a few.
-DEARER = 25
+# Two plies more take so many times longer at these depths, often less. The look ahead goes deeper
+# where there is time for so many worlds, and begins with a few.
+DEARER = {3: 25, 5: 60}
 WORTH_WHILE = 16
-FEW_WORLDS = 4
+FEW_WORLDS = 2
 # A move leaves the race when it is worse than the best by so many standard errors. They are
 # estimates too: after few worlds it takes more of them, as if so many worlds were missing.
 CLEARLY = 3.0
@@ -189,20 +189,31 @@ class Thinker:
             if effort is not None:
                 fitting = effort - race.worlds
             batch = min(MORE_WORLDS, int(fitting))
-            is_decided = race.is_decided()
-            can_deepen = depth < self._weights.deepest and len(race.moves) > 1
-            if effort is not None:
-                can_deepen = can_deepen and depth == self._weights.depth
-            elif fitting < WORTH_WHILE * DEARER:
-                can_deepen = False
-            if can_deepen and (is_decided or looked >= self._weights.enough):
-                depth, looked, is_decided = depth + 2, 0, False
-                batch = min(batch, FEW_WORLDS)
-            is_over = batch < 1 or is_decided or race.worlds >= MOST_WORLDS
-            if is_over or self._is_stopped:
+            if effort is None and batch < MORE_WORLDS:
+                batch = (batch + 1) // 2  # worlds differ, and the time is a limit
+            if self._goes_deeper(depth, looked, race, None if effort else fitting):
+                depth, looked, batch = depth + 2, 0, min(batch, FEW_WORLDS)
+            elif race.is_decided() or race.worlds >= MOST_WORLDS:
+                break
+            if batch < 1 or self._is_stopped:
                 break
         tells = {move: _tells(view, move) for move in race.moves}
         return race.thought(time.monotonic() - begin, tells)
+
+    def _goes_deeper(self, depth: int, looked: int, race: "Race", fitting: float | None) -> bool:
+        """Whether the look ahead goes on with two plies more.
+
+        Args:
+            looked: how many worlds were looked at with this depth.
+            fitting: how many more there is time for, with this depth; None if time plays no part.
+        """
+        if depth >= self._weights.deepest or len(race.moves) == 1:
+            return False
+        if looked < self._weights.enough and not race.is_decided():
+            return False
+        if fitting is None:
+            return depth == self._weights.depth
+        return fitting >= WORTH_WHILE * DEARER.get(depth, MOST_WORLDS)
 
     def _root(self, view: View) -> Root:
         """The view as the kernels take it."""

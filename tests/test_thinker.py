@@ -16,7 +16,7 @@ from junqi.kernels.knowledge import KNOWN_AT_START, STRONGER_THAN
 from junqi.kernels.moves import allowed_targets
 from junqi.kernels.playout import count_moves
 from junqi.kernels.tables import BOARD
-from junqi.kernels.think import lay_out, new_worlds
+from junqi.kernels.think import lay_out, look_ahead, new_worlds
 from junqi.kernels.tree import (
     best_child,
     can_go,
@@ -42,7 +42,7 @@ from junqi.layout import format_layout, mirror_layout, random_layouts
 from junqi.learned import learned_net
 from junqi.pieces import BLACK, BOMB, ENGINEER, FLAG, MARSHAL, PLATOON, RED
 from junqi.rules import Move, Position, Rules, legal_moves, outcome, play
-from junqi.thinker import Race, Thinker
+from junqi.thinker import Race, Thinker, ThinkWeights
 from junqi.view import View
 
 At = Callable[..., Position]
@@ -221,6 +221,23 @@ def test_a_thought_can_be_stopped() -> None:
         while not thought.done():
             thinking.stop()
         assert thought.result().seconds < 50
+
+
+def test_the_look_ahead_goes_deeper_after_enough_worlds(monkeypatch) -> None:
+    view = View.start(RED, format_layout(random_layouts(1, 3)[0]))
+    depths: list[int] = []
+
+    def note_depth(root, judgement, depth, *rest) -> None:
+        depths.append(depth)
+        look_ahead(root, judgement, depth, *rest)
+
+    weights = ThinkWeights(enough=16)
+    alone, together = (Thinker(threads, 1, effort=40, weights=weights) for threads in (1, 2))
+    expected = together.think(view, 1.0, 1.0).candidates
+    monkeypatch.setattr("junqi.thinker.look_ahead", note_depth)
+    assert alone.think(view, 1.0, 1.0).candidates == expected
+    assert depths[:2] == [3, 5]
+    assert set(depths[1:]) == {5}
 
 
 def test_of_equal_moves_the_one_is_played_that_tells_least() -> None:
