@@ -191,7 +191,7 @@ class Thinker:
             batch = min(MORE_WORLDS, int(fitting))
             if effort is None and batch < MORE_WORLDS:
                 batch = (batch + 1) // 2  # worlds differ, and the time is a limit
-            if self._goes_deeper(depth, looked, race, None if effort else fitting):
+            if self._goes_deeper(depth, looked, race, fitting if effort is None else None):
                 depth, looked, batch = depth + 2, 0, min(batch, FEW_WORLDS)
             elif race.is_decided() or race.worlds >= MOST_WORLDS:
                 break

@@ -88,7 +88,7 @@ def one_round(
     solution = solution_of(run, expected_scores(run))
     run.shares, run.threats = solution.rows, solution.columns
     if settings.finals != "none":
-        _ask(run, panel, seed, workers)
+        ask(run, panel, seed, workers)
     return counter
 
 
@@ -161,7 +161,7 @@ def _take_in(
     )
 
 
-def _ask(run: Run, panel: Opponents, seed: tuple[int, ...], workers: Workers) -> None:
+def ask(run: Run, panel: Opponents, seed: tuple[int, ...], workers: Workers) -> None:
     """Let the strong judge look at layouts that carry the mixture and that he knows least of.
 
     After a layout was bred to be the best single one he looks at the best that are expected too.
@@ -172,7 +172,8 @@ def _ask(run: Run, panel: Opponents, seed: tuple[int, ...], workers: Workers) ->
         claims = run.shares / (run.strong_games + UNSEEN_GAMES)
         if _is_for_single(run) and number == ASKED - 1:
             claims = expected_scores(run)
-        claims[run.strong_games >= ASKED_TIMES * games] = 0
+        # A new array: what is expected may be the run's own panel scores.
+        claims = np.where(run.strong_games >= ASKED_TIMES * games, 0.0, claims)
         asked = int(np.argmax(claims))
         layout, name = run.archive.layouts[asked : asked + 1], (*seed, _ASK, number)
         run.strong_points[asked] += games * score(layout, panel, games, name, judge, workers)[0]

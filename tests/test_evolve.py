@@ -19,8 +19,8 @@ from layout_search.evolve import STEADY_ROUNDS, search
 from layout_search.finals import blend, choose_finalists, draw_pairs, hold_finals, planned_games
 from layout_search.fitness import draw, mix_opponents, score
 from layout_search.respond import respond
-from layout_search.rounds import ASKED, ASKED_TIMES, solution_of
-from layout_search.run import CannotResume, Run, load, save, start
+from layout_search.rounds import ASKED, ASKED_TIMES, SINGLE_EVERY, ask, panel_of, solution_of
+from layout_search.run import CannotResume, RoundReport, Run, load, save, start
 from layout_search.settings import InvalidSettings, Settings, read_settings
 from layout_search.workers import ALL_CORES, Threads, Workers
 
@@ -176,6 +176,19 @@ def test_finals_choose_among_carriers_and_the_greedy_and_solve_anew() -> None:
     assert np.allclose(finals.payoff, -finals.payoff.T)
     again = hold_finals(run, Threads(1))
     assert np.array_equal(again.shares, finals.shares)
+
+
+def test_asking_for_the_best_single_layout_leaves_the_panel_scores_alone() -> None:
+    # While nothing is foreseen they are what is expected, and were once written into.
+    run = start(SMALL, random_layouts(2, 1))
+    for layout in random_layouts(3, 2):
+        run.archive.add(layout)
+    run.panel_scores, run.shares = np.array([0.7, 0.6, 0.5]), np.full(3, 1 / 3)
+    run.strong_points = np.zeros(3)
+    run.strong_games = np.array([ASKED_TIMES * SMALL.strong_games, 0.0, 0.0])
+    run.rounds = [RoundReport(n, 0.5, 1, 1, 0, 0.0) for n in range(SINGLE_EVERY - 1)]
+    ask(run, panel_of(run, (1,)), (1,), ALL_CORES)
+    assert run.panel_scores.tolist() == [0.7, 0.6, 0.5]
 
 
 def test_a_blend_follows_few_strong_games_halfway_and_many_fully() -> None:

@@ -263,7 +263,7 @@ def worths_here(net, board, found, counts, scale, slopes, worth_out):
                 most = max(most, worth)
                 if (NOT_HEADQUARTERS >> np.uint64(point)) & U1:
                     least = min(least, worth)
-            if kind <= BOMB and kind != MINE:
+            if kind <= BOMB:  # mines and flags come after it, and do not move
                 quiet_most = max(quiet_most, most - least)
     return quiet_most
 
