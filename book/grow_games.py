@@ -11,16 +11,15 @@ from typing import Protocol
 
 from book.errors import BookError
 from book.letters import mirror_letters
-from junqi.board import seen_from
 from junqi.judge_player import JudgePlayer
-from junqi.layout import format_layout, parse_layout, random_layouts
+from junqi.layout import format_layout, random_layouts
 from junqi.pieces import BLACK, NOBODY, RED, Side, other
-from junqi.rules import Move, Position, Rules, contact_of, outcome, settle
-from junqi.simulate import Judge, UnknownJudge, parse_judge
-from junqi.thinker import Thinker
+from junqi.rules import Move, Rules
+from junqi.simulate import THINK, Judge, UnknownJudge, parse_judge
+from junqi.thought_games import decider_of
 from junqi.view import View
+from junqi.view_game import play_views
 
-OPPONENT_FORMS = "policy, search:DxW or think:N (the engine's search in N worlds)"
 DEFAULT_OPPONENTS = ("policy", "policy", "search:2x3", "search:3x3", "search:3x9", "think:8")
 # So many of ten opponents have a random layout, for what nobody would think of.
 RANDOM_LAYOUTS = 2
@@ -33,17 +32,6 @@ class Moves(Protocol):
         """A legal move."""
 
 
-class ThoughtfulPlayer:
-    """The engine's search in a few worlds, as a player."""
-
-    def __init__(self, worlds: int, seed: int) -> None:
-        self._thinker = Thinker(1, seed, effort=worlds)
-
-    def move(self, view: View, seconds_left: float) -> Move:
-        """The move that the search likes best."""
-        return Move(*self._thinker.think(view, seconds_left, seconds_left).move)
-
-
 class Opponents:
     """Makes opponents by the words that users name them by."""
 
@@ -53,23 +41,20 @@ class Opponents:
         Raises:
             BookError: if a word names nobody.
         """
-        self._words = tuple(words)
-        self._shared: dict[str, ThoughtfulPlayer] = {}
-        for word in words:
-            kind, _, worlds = word.partition(":")
-            if kind == "think" and worlds.isdecimal() and int(worlds) > 0:
-                self._shared[word] = ThoughtfulPlayer(int(worlds), seed)
-                continue
-            try:
-                parse_judge(word)
-            except UnknownJudge:
-                raise BookError(f"expected {OPPONENT_FORMS}, got {word!r}") from None
+        try:
+            self._judges = [parse_judge(word) for word in words]
+        except UnknownJudge as error:
+            raise BookError(str(error)) from None
+        # The search takes a while to make, and does not remember games.
+        self._shared: dict[Judge, Moves] = {
+            judge: decider_of(judge, seed) for judge in self._judges if judge.kind == THINK
+        }
 
     def draw(self, lots: Random) -> Moves:
         """The opponent of one game."""
-        word = lots.choice(self._words)
+        judge = lots.choice(self._judges)
         seed = lots.getrandbits(62)
-        return self._shared.get(word) or JudgePlayer(parse_judge(word), seed)
+        return self._shared.get(judge) or decider_of(judge, seed)
 
 
 @dataclass(frozen=True)
@@ -109,29 +94,17 @@ def play_out(
     """
     rules, side = Rules(), pairing.side
     layouts = {side: pairing.layout, other(side): pairing.enemy_layout}
-    position = Position.from_layouts(parse_layout(layouts[RED]), parse_layout(layouts[BLACK]))
-    views = {seat: View.start(seat, layouts[seat], rules) for seat in (RED, BLACK)}
-    rest: dict[Side, Moves] | None = None
-    end = None
-    while end is None:
-        mover = position.to_move
-        chosen = None
-        if rest is None:
-            enemy = pairing.enemy
-            own_turn = mover == side
-            chosen = decide(views[side]) if own_turn else enemy.move(views[mover], rules.time)
-            if chosen is None and not is_finished:
-                return None
-        if chosen is None:
-            rest = rest or {seat: JudgePlayer(pairing.rest, seed + seat) for seat in (RED, BLACK)}
-            chosen = rest[mover].move(views[mover], rules.time)
-        move = chosen if mover == RED else chosen.rotated()
-        result = contact_of(position, move)
-        position = settle(position, move, result)
-        end = outcome(position, rules)
-        if end is None:
-            for seat, view in views.items():
-                flag = position.told_flag(other(seat))
-                told = None if flag is None else seen_from(flag, seat)
-                views[seat] = view.after(move if seat == RED else move.rotated(), result, told)
+    rest: dict[Side, Moves] = {}
+
+    def choose(mover: Side, view: View) -> Move | None:
+        if not rest:
+            chosen = decide(view) if mover == side else pairing.enemy.move(view, rules.time)
+            if chosen is not None or not is_finished:
+                return chosen
+            rest.update({seat: JudgePlayer(pairing.rest, seed + seat) for seat in (RED, BLACK)})
+        return rest[mover].move(view, rules.time)
+
+    end = play_views((layouts[RED], layouts[BLACK]), choose, rules)[1]
+    if end is None:
+        return None
     return 0.5 if end.winner == NOBODY else float(end.winner == side)

@@ -33,7 +33,12 @@ Seeds: TypeAlias = NDArray[np.uint64]
 Progress: TypeAlias = Callable[[int], None]
 
 MOST_WORLDS = 1000
-JUDGE_FORMS = "random, policy or search:DxW (depth x worlds, like search:3x3)"
+JUDGE_FORMS = (
+    "random, policy, search:DxW (depth x worlds, like search:3x3)"
+    " or think:N (the engine's search in N worlds)"
+)
+# A kind of judge that the kernels of simulated games do not know.
+THINK = 3
 
 # Games that a thread plays before it looks up: a chunk lasts some tens of milliseconds.
 _POLICY_CHUNK = 2048
@@ -65,9 +70,16 @@ class Judge:
     search: SearchWeights = field(default_factory=SearchWeights)
 
     def __str__(self) -> str:
+        if self.kind == THINK:
+            return f"think:{self.worlds}"
         return {RANDOM: "random", POLICY: "policy"}.get(
             self.kind, f"search:{self.depth}x{self.worlds}"
         )
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether a game takes many times as long as the policy's."""
+        return self.kind in (SEARCH, THINK)
 
 
 class Results(NamedTuple):
@@ -104,6 +116,10 @@ def parse_judge(text: str) -> Judge:
         raise UnknownJudge(
             f"expected a depth from 1 to {DEEPEST - 1} and 1 to {MOST_WORLDS} worlds, got {text!r}"
         )
+    if match := re.fullmatch(r"think:([0-9]{1,4})", text):
+        if 1 <= int(match[1]) <= MOST_WORLDS:
+            return Judge(THINK, worlds=int(match[1]))
+        raise UnknownJudge(f"expected 1 to {MOST_WORLDS} worlds, got {text!r}")
     raise UnknownJudge(f"expected {JUDGE_FORMS}, got {text!r}")
 
 
@@ -146,32 +162,60 @@ def play_games(
     seconds = _layout_rows(second, len(seeds), "second")
     if threads is not None and threads < 1:
         raise ValueError(f"expected at least 1 thread, got {threads}")
-    players = _players(judge, second_judge or judge)
-    settings = settings_of(rules or Rules())
+    judges = (judge, second_judge or judge)
     results = Results(
         np.empty(len(seeds), np.int8), np.empty(len(seeds), np.int8), np.empty(len(seeds), np.int32)
     )
 
-    def play(chunk: slice, scratch: Scratch) -> int:
-        play_batch(
-            firsts[chunk],
-            seconds[chunk],
-            seeds[chunk],
-            settings,
-            players,
-            scratch,
-            *(array[chunk] for array in results),
-        )
-        return chunk.stop - chunk.start
+    if THINK in (judge.kind for judge in judges):
+        play = _thoughtfully(firsts, seconds, seeds, judges, rules or Rules(), results)
+    else:
+        settings, players = settings_of(rules or Rules()), _players(*judges)
+
+        def play(chunk: slice, scratch: Scratch) -> int:
+            play_batch(
+                firsts[chunk],
+                seconds[chunk],
+                seeds[chunk],
+                settings,
+                players,
+                scratch,
+                *(array[chunk] for array in results),
+            )
+            return chunk.stop - chunk.start
 
     threads = threads or os.cpu_count() or 1
-    chunks = _chunks(len(seeds), games_at_once(judge, second_judge or judge), threads)
+    chunks = _chunks(len(seeds), games_at_once(*judges), threads)
     _run(play, chunks, min(threads, len(chunks)), progress)
     return results
 
 
+def _thoughtfully(
+    firsts: Layout,
+    seconds: Layout,
+    seeds: Seeds,
+    judges: tuple[Judge, Judge],
+    rules: Rules,
+    results: Results,
+) -> Callable[[slice, Scratch], int]:
+    """What plays some of the games where the engine's search takes part, outside of the kernels."""
+    from junqi.thought_games import play_thought_game
+
+    def play(chunk: slice, _scratch: Scratch) -> int:
+        for row in range(chunk.start, chunk.stop):
+            seed = int(seeds[row])
+            moves, end = play_thought_game(firsts[row], seconds[row], seed, judges, rules)
+            results.winners[row], results.reasons[row] = end.winner, end.reason
+            results.plies[row] = len(moves)
+        return chunk.stop - chunk.start
+
+    return play
+
+
 def games_at_once(*judges: Judge) -> int:
     """Games that a thread plays before it looks up: they take some tens of milliseconds."""
+    if THINK in (judge.kind for judge in judges):
+        return 1
     work = max(int(30 ** (judge.depth - 1.0) * judge.worlds) for judge in judges)
     return _POLICY_CHUNK if work < 1 else max(1, _SEARCH_CHUNK_WORK // work)
 
@@ -187,7 +231,12 @@ def play_game(
     """One game of `play_games`, move by move, in the coordinates of the side that moves first."""
     first_row, second_row = _layout_rows(first, 1, "first")[0], _layout_rows(second, 1, "second")[0]
     (game_seed,) = _seed_row([seed])
-    players = _players(judge, second_judge or judge)
+    judges = (judge, second_judge or judge)
+    if THINK in (judge.kind for judge in judges):
+        from junqi.thought_games import play_thought_game
+
+        return play_thought_game(first_row, second_row, seed, judges, rules or Rules())
+    players = _players(*judges)
     settings = settings_of(rules or Rules())
     moves = np.zeros((_PLIES_AT_FIRST, 2), np.uint8)
     while True:

@@ -22,6 +22,7 @@ from junqi.board import row_of
 from junqi.deduce import SLOTS
 from junqi.judge_player import Knowledge
 from junqi.kernel_rules import board_of, words_of
+from junqi.kernels.deep import Habits
 from junqi.kernels.knowledge import IS_ENGINEER, IS_FLAG, STRONGER_THAN
 from junqi.kernels.think import (
     Desk,
@@ -53,13 +54,14 @@ MORE_WORLDS = 64
 MOST_WORLDS = 20_000
 # Two plies more take so many times longer at these depths, often less. The look ahead goes deeper
 # where there is time for so many worlds, and begins with a few.
-DEARER = {3: 25, 5: 60}
+DEARER = {3: 30, 5: 30}
 WORTH_WHILE = 16
 FEW_WORLDS = 2
 # A move leaves the race when it is worse than the best by so many standard errors. They are
 # estimates too: after few worlds it takes more of them, as if so many worlds were missing.
 CLEARLY = 3.0
 UNSURE = 8
+NEVER = 1e9
 # Differences below this do not matter any more.
 SLIGHT = 0.002
 # From here on equal chances hide how soon a game is won, and nothing is kept secret for later.
@@ -87,6 +89,13 @@ class ThinkWeights:
     is_wary: bool = True
     trust: float = 0.7
     margin: int = 300
+    takes_back: bool = True
+    remembers: bool = True
+    passes: bool = True
+    races: bool = True
+    """Whether moves that are clearly worse are not tried any more."""
+    belief: float = 1.0
+    """How far what is likely counts beside what is possible; 0 if all that is possible is alike."""
 
 
 @dataclass(frozen=True)
@@ -171,8 +180,8 @@ class Thinker:
             raise ValueError("expected a view with a legal move")
         root = self._root(view)
         belief = Belief.of(view, self._note)
-        sampler = WorldSampler(belief.masks, belief.weights)
-        race = Race(moves)
+        sampler = WorldSampler(belief.masks, _sharpened(belief.weights, self._weights.belief))
+        race = Race(moves, CLEARLY if self._weights.races else NEVER)
         trees = {move: new_tree(SMALL_TREE) for move in moves}
         ply_seed = hash((self._seed, len(view.plies))) & (1 << 62) - 1
         batch = FIRST_WORLDS if effort is None else min(effort, FIRST_WORLDS)
@@ -290,8 +299,14 @@ class Thinker:
 class Race:
     """The moves that are still in the race, and what they were worth in each world so far."""
 
-    def __init__(self, moves: list[Move]) -> None:
+    def __init__(self, moves: list[Move], clearly: float = CLEARLY) -> None:
+        """Begin with all moves.
+
+        Args:
+            clearly: by how many standard errors a move is worse that leaves.
+        """
         self.moves = moves
+        self._clearly = clearly
         self.worlds = 0
         self._left: list[Candidate] = []
         """Moves that have left, with what they were behind the best then for their values."""
@@ -303,7 +318,7 @@ class Race:
         self.worlds = len(self._values)
         ranked = self._ranked()
         best = ranked[0].value
-        clearly = CLEARLY * (1 + UNSURE / self.worlds)
+        clearly = self._clearly * (1 + UNSURE / self.worlds)
         stays = [c for c in ranked if best - c.value <= clearly * c.error or c is ranked[0]]
         if len(stays) < len(ranked):
             kept = {candidate.move for candidate in stays}
@@ -357,11 +372,16 @@ def judgement_of(weights: ThinkWeights) -> Judgement:
         weights.horizon,
         weights.widen,
         weights.explore,
-        weights.is_wary,
+        Habits(weights.is_wary, weights.takes_back, weights.remembers, weights.passes),
         weights.trust,
         SCALE,
         weights.margin,
     )
+
+
+def _sharpened(weights: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+    """Weights to a power; what has none stays impossible."""
+    return weights if power == 1.0 else np.where(weights > 0, weights**power, 0.0)
 
 
 def _tells(view: View, move: Move) -> int:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from junqi.kernels.game import SEARCH
 from junqi.layout import Layout
 from junqi.simulate import parse_judge, warm_up
 from junqi.stats import Score, score_of_pairs
@@ -65,7 +64,7 @@ def attack(
     """
     player = parse_judge(judge)
     warm_up(player)
-    is_slow = player.kind == SEARCH
+    is_slow = player.is_slow
     settings = SLOW if is_slow else FAST
     begin = time.monotonic()
     best: tuple[float, Layout] | None = None

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from junqi import __version__, simulate, weights
+import junqi
+from junqi import __version__
 from junqi.errors import JunqiError
 from junqi.kernels.jit import source_digest
 from junqi.layout import Layout
@@ -53,8 +54,9 @@ class OtherVersion(ClusterFailed):
 def _fingerprint() -> str:
     """The version, and a digest of all sources that decide how a game goes."""
     digest = hashlib.sha256(source_digest().encode())
-    for module in (simulate, weights):
-        digest.update(Path(str(module.__file__)).read_bytes())
+    folder = Path(str(junqi.__file__)).parent
+    for file in sorted([*folder.glob("*.py"), *(folder / "data").iterdir()]):
+        digest.update(file.read_bytes())
     return f"{__version__} ({digest.hexdigest()[:8]})"
 
 

@@ -166,7 +166,7 @@ def ask(run: Run, panel: Opponents, seed: tuple[int, ...], workers: Workers) -> 
 
     After a layout was bred to be the best single one he looks at the best that are expected too.
     """
-    judge, games = parse_judge(run.settings.finals), run.settings.strong_games
+    judge, games = parse_judge(run.settings.finals), run.settings.asked_games()
     begin = time.monotonic()
     for number in range(ASKED):
         claims = run.shares / (run.strong_games + UNSEEN_GAMES)

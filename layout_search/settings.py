@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from junqi.errors import JunqiError
-from junqi.simulate import parse_judge
+from junqi.simulate import THINK, parse_judge
 
 
 class InvalidSettings(JunqiError, ValueError):
@@ -15,12 +15,17 @@ class InvalidSettings(JunqiError, ValueError):
     is_usage = True
 
 
+# Of a layout at a time by the judge of the finals, while the search goes on.
+STRONG_GAMES = 48
 # The last survivors of a best response that are tested with games of their own.
 TESTED = 8
 # Games of the finals for each minute of the run: by `search:3x3`, some seconds on two cores.
 FINAL_GAMES_A_MINUTE = 500
 # Against people's and as many against random layouts in the end, for each minute of the run.
 FRESH_GAMES_A_MINUTE = 75
+# All of these are by `search:3x3`. The engine's own games, `think:N`, take much longer: so many
+# times fewer of them.
+THINKING_COSTS = 12
 
 
 @dataclass(frozen=True)
@@ -67,8 +72,9 @@ class Settings:
     test_games: int = 2000
     """With new seeds, of the best of the last generation."""
 
-    strong_games: int = 48
-    """At a time, of a layout by the judge of the finals, against people's and random layouts."""
+    strong_games: int | None = None
+    """At a time, of a layout by the judge of the finals, against people's and random layouts; made
+    of the judge if missing."""
     finalists: int = 40
     """Layouts of the archive that the finals judge again."""
     finalist_games: int | None = None
@@ -85,7 +91,6 @@ class Settings:
             "generations",
             "games",
             "pair_games",
-            "strong_games",
             "finalists",
         ):
             if getattr(self, name) < 2:
@@ -94,8 +99,10 @@ class Settings:
             raise InvalidSettings(f"expected at least 1 round, got {self.rounds}")
         if not self.minutes > 0:
             raise InvalidSettings(f"expected more than 0 minutes, got {self.minutes}")
-        if self.evidence_games is not None and self.evidence_games < 2:
-            raise InvalidSettings(f"expected evidence_games above 1, got {self.evidence_games}")
+        for name in ("strong_games", "evidence_games"):
+            games = getattr(self, name)
+            if games is not None and games < 2:
+                raise InvalidSettings(f"expected {name} above 1, got {games}")
         if not 0 <= self.greed <= 1:
             raise InvalidSettings(f"expected greed from 0 to 1, got {self.greed}")
         if not 0 <= self.margin <= 0.5:
@@ -111,16 +118,27 @@ class Settings:
         if self.finals != "none":
             parse_judge(self.finals)
 
+    def _costs(self) -> int:
+        """How many times longer than by `search:3x3` games of the finals take, roughly."""
+        return THINKING_COSTS if parse_judge(self.finals).kind == THINK else 1
+
+    def asked_games(self) -> int:
+        """At a time, of a layout by the judge of the finals."""
+        return self.strong_games or STRONG_GAMES // self._costs()
+
     def final_games(self) -> int:
         """Of each finalist against the others, and as many against people's and random layouts."""
         if self.finalist_games is not None:
             return self.finalist_games
-        return max(4, 4 * round(FINAL_GAMES_A_MINUTE * self.minutes / self.finalists / 8))
+        games = FINAL_GAMES_A_MINUTE * self.minutes / self._costs()
+        return max(4, 4 * round(games / self.finalists / 8))
 
     def fresh_games(self) -> float:
         """Of the final mixture against people's and random layouts together."""
-        games = self.evidence_games
-        return 2 * (FRESH_GAMES_A_MINUTE * self.minutes if games is None else games)
+        if self.evidence_games is not None:
+            return 2 * self.evidence_games
+        costs = 1 if self.finals == "none" else self._costs()
+        return 2 * FRESH_GAMES_A_MINUTE * self.minutes / costs
 
     def respond_games(self) -> int:
         """How many games one best response takes, at most."""

@@ -125,7 +125,7 @@ def main() -> None:
         )
         for number in range(options.pairs)
     ]
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         pairs = list(pool.map(play_pair, plans))
     games = [game for pair in pairs for game in pair]
     score = score_of_pairs(np.array([[game[0] for game in pair] for pair in pairs]).mean(axis=1))

@@ -150,7 +150,7 @@ def test_pairs_are_kept_as_payoffs(cli: Cli, path: Path) -> None:
         ("--each-other --panel human", 2, "expected --panel or --each-other, got both"),
         ("--each-other", 2, "expected two layouts for --each-other, got 1"),
         ("--seed 9223372036854775808", 2, "expected a seed of at most 9223372036854775807"),
-        ("--judge god", 2, "expected random, policy or search:DxW"),
+        ("--judge god", 2, "expected random, policy, search:DxW"),
         ("--panel nobody", 1, "expected book, book:TAG, human, random:N, a file or 25 letters"),
         ("--panel book:nobody", 1, "has the tag 'nobody'"),
     ],

@@ -113,10 +113,11 @@ def test_a_layout_may_be_in_a_file(cli: Cli, tmp_path: Path) -> None:
         ([A, B, "--seed", -1], 2, "expected an integer of at least 0 for --seed, got '-1'"),
         ([A], 2, "expected B, got nothing"),
         ([A, B, "--judge", "best"], 2,
-         "expected random, policy or search:DxW (depth x worlds, like search:3x3), got 'best'"),
+         "expected random, policy, search:DxW (depth x worlds, like search:3x3) or think:N (the"
+         " engine's search in N worlds), got 'best'"),
         ([A, B, "--judge-a", "search:99x1"], 2,
          "expected a depth from 1 to 15 and 1 to 1000 worlds, got 'search:99x1'"),
-        ([A, B, "--judge-b", ""], 2, "expected random, policy or search:DxW"),
+        ([A, B, "--judge-b", ""], 2, "expected random, policy, search:DxW"),
         ([A, ILLEGAL], 1, f"not a legal layout: '{ILLEGAL}': flag (l) at G0: must stand in"),
         (["abc", B], 1, "not a legal layout: 'abc': expected 25 letters, got 3"),
         ([A, "missing.txt"], 1, "missing.txt: no such file or directory"),

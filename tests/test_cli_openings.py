@@ -114,7 +114,7 @@ def test_grow_needs_layouts_and_opponents_that_there_are(cli, path: Path) -> Non
     assert ran.code == 1
     ran = cli("book", "grow", "--opponents", "nobody", "--nodes", "1", "--seed", "1")
     assert ran.code == 1
-    assert "expected policy, search:DxW or think:N" in ran.err
+    assert "expected random, policy, search:DxW" in ran.err
     cli("book", "weight", "0", "all")
     ran = cli("book", "grow", "--nodes", "1", "--seed", "1")
     assert ran.code == 1

@@ -104,8 +104,8 @@ def test_rounds_grow_an_archive_of_legal_layouts_and_a_mixture() -> None:
 def test_the_strong_judge_is_asked_about_what_carries_the_mixture() -> None:
     run = searched()
     asked = run.strong_games
-    assert asked.sum() == len(run.rounds) * ASKED * SMALL.strong_games
-    assert asked.max() <= ASKED_TIMES * SMALL.strong_games
+    assert asked.sum() == len(run.rounds) * ASKED * SMALL.asked_games()
+    assert asked.max() <= ASKED_TIMES * SMALL.asked_games()
     assert (run.strong_points <= asked).all()
     assert (asked > 0).sum() < len(run.archive)
 
@@ -185,7 +185,7 @@ def test_asking_for_the_best_single_layout_leaves_the_panel_scores_alone() -> No
         run.archive.add(layout)
     run.panel_scores, run.shares = np.array([0.7, 0.6, 0.5]), np.full(3, 1 / 3)
     run.strong_points = np.zeros(3)
-    run.strong_games = np.array([ASKED_TIMES * SMALL.strong_games, 0.0, 0.0])
+    run.strong_games = np.array([ASKED_TIMES * SMALL.asked_games(), 0.0, 0.0])
     run.rounds = [RoundReport(n, 0.5, 1, 1, 0, 0.0) for n in range(SINGLE_EVERY - 1)]
     ask(run, panel_of(run, (1,)), (1,), ALL_CORES)
     assert run.panel_scores.tolist() == [0.7, 0.6, 0.5]

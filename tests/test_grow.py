@@ -118,7 +118,7 @@ def test_enemy_layouts_are_the_books_and_random_ones() -> None:
 
 @pytest.mark.parametrize("word", ["", "nobody", "think", "think:0", "think:x", "search:0x0"])
 def test_unknown_opponents_are_an_error(word: str) -> None:
-    with pytest.raises(BookError, match="expected policy, search:DxW or think:N"):
+    with pytest.raises(BookError, match=r"expected (random, policy, search:DxW|1 to|a depth)"):
         Opponents([word], 1)
 
 

@@ -151,5 +151,5 @@ def test_wrong_names_of_built_in_players_are_told() -> None:
     assert set(DECIDERS) >= {"random", "policy", "search"}
     with pytest.raises(UnknownPlayer, match="expected random, got 'random:3'"):
         make_decider("random:3", 1)
-    with pytest.raises(UnknownJudge, match="expected random, policy or search:DxW"):
+    with pytest.raises(UnknownJudge, match="expected random, policy, search:DxW"):
         make_decider("search:deep", 1)

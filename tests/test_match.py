@@ -339,7 +339,7 @@ def test_the_command_prints_a_table_and_json(tmp_path: Path, cli) -> None:
         (["--resume"], "expected --records and --seed with --resume"),
         (["--sprt", "5", "5"], "expected ELO0 below ELO1"),
         (["--time", "0"], "expected seconds above 0 for --time, got '0'"),
-        (["--first", "search:x"], "expected random, policy or search:DxW"),
+        (["--first", "search:x"], "expected random, policy, search:DxW"),
         (["--first", "no-such-program --fast"], "expected the command line of a program, got"),
         (["--greeting", "HELLO"], "expected one of INFO, INFORMATION"),
     ],

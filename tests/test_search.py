@@ -1,14 +1,24 @@
 """The search's values and choices, compared with plain minimax by the rules."""
 
-import random
 from collections.abc import Callable
 
 import numpy as np
 import pytest
-from following import by_name, limits_of
+from following import by_name
+from open_positions import (
+    LIMITS,
+    STEPS,
+    TABLES,
+    board_of,
+    midgame,
+    score,
+    sets_of,
+    small_position,
+    told,
+    worth_of,
+)
 
-from junqi.board import HEADQUARTERS_POINTS, POINTS, rotate_point
-from junqi.kernels.knowledge import flag_number
+from junqi.board import rotate_point
 from junqi.kernels.moves import MOST_MOVES
 from junqi.kernels.search import (
     ALPHA,
@@ -25,14 +35,10 @@ from junqi.kernels.search import (
     search_move,
 )
 from junqi.kernels.worlds import ALL_KINDS, GONE_POINT, SLOTS
-from junqi.layout import random_layouts
 from junqi.pieces import (
     BLACK,
     EMPTY,
-    ENGINEER,
     FLAG,
-    KINDS,
-    MINE,
     NO_CONTACT,
     RED,
     other,
@@ -40,68 +46,24 @@ from junqi.pieces import (
 from junqi.rules import (
     Move,
     Position,
-    Rules,
     contact_of,
     format_move,
     legal_moves,
-    outcome,
     play,
     settle,
 )
-from junqi.weights import SearchWeights, search_tables
 
 At = Callable[..., Position]
 
-HEADQUARTERS = {*HEADQUARTERS_POINTS[RED], *HEADQUARTERS_POINTS[BLACK]}
-TABLES = search_tables(SearchWeights())
-LIMITS = limits_of(TABLES)
-STEPS = Rules().steps
 NO_LIMIT = 10 * WIN
 # The most that chance adds to the sum of a move's values, to decide between equals.
 LUCK = 3
-
-
-def board_of(position: Position) -> np.ndarray:
-    board = np.zeros(64, np.uint8)
-    board[:POINTS] = position.pieces
-    return board
-
-
-def worth_of(position: Position) -> np.ndarray:
-    """The table of the two flags' places."""
-    board = board_of(position)
-    return TABLES.worths[flag_number(board, RED), flag_number(board, BLACK)]
-
-
-def sets_of(position: Position, side: int) -> list[np.uint64]:
-    """A side's pieces, those that can move, and the engineers among them, by the rules."""
-    sets = [0, 0, 0]
-    for point in position.points_of(side):
-        piece = position.pieces[point]
-        can_move = piece not in (FLAG, MINE) and point not in HEADQUARTERS
-        sets[0] |= 1 << point
-        sets[1] |= can_move << point
-        sets[2] |= (can_move and piece == ENGINEER) << point
-    return [np.uint64(word) for word in sets]
-
-
-def score(position: Position, worth: np.ndarray) -> int:
-    """The score of the side to move, added up by hand."""
-    table = worth.reshape(2, 16, 64)
-    total = 0
-    for point, (piece, owner) in enumerate(zip(position.pieces, position.owners, strict=True)):
-        if piece != EMPTY:
-            sign = 1 if owner == position.to_move else -1
-            total += sign * int(table[owner, piece, point])
-    return total
 
 
 def search_value(
     position: Position,
     depth: int,
     window: tuple[int, int] = (-WIN - DEEPEST, WIN + DEEPEST),
-    *,
-    is_wary: bool = False,
 ) -> int:
     """The kernels' value of a position with everything known."""
     stack, board, worth = new_stack(), board_of(position), worth_of(position)
@@ -113,7 +75,7 @@ def search_value(
     numbers[LEFT] = STEPS - position.quiet_plies
     numbers[ALPHA], numbers[BETA] = window
     nodes = np.zeros(1, np.int64)
-    value = search(depth, side, board, worth, LIMITS["quiet_most"], STEPS, is_wary, stack, nodes)
+    value = search(depth, side, board, worth, LIMITS["quiet_most"], STEPS, stack, nodes)
     assert (board == board_of(position)).all()
     return int(value)
 
@@ -135,11 +97,6 @@ def move_value(position: Position, move: Move, depth: int, worth: np.ndarray) ->
     if result == NO_CONTACT and position.quiet_plies + 1 >= STEPS:
         return -WIN - depth
     return -minimax(settle(position, move, result), depth - 1, worth)
-
-
-def told(value: int) -> int | str:
-    """A value, or that it is won or lost: how far away that is, both count in their own way."""
-    return "won" if value >= WIN else "lost" if value <= -WIN else value
 
 
 def choice(position: Position, depth: int, seed: int = 1, worlds: int = 1) -> Move:
@@ -181,31 +138,6 @@ def choice(position: Position, depth: int, seed: int = 1, worlds: int = 1) -> Mo
         nodes=np.zeros(1, np.int64),
     )
     return Move(origin, target)
-
-
-def small_position(seed: int, most: int = 5) -> Position:
-    """A few pieces of each side in random places, flags at home, any number of quiet plies."""
-    rng = random.Random(seed)
-    free = [point for point in range(POINTS) if point not in HEADQUARTERS]
-    rng.shuffle(free)
-    placed: dict[int, dict[int, int]] = {}
-    for side in (RED, BLACK):
-        men = [kind.piece for kind in KINDS for _ in range(kind.count) if kind.piece != FLAG]
-        placed[side] = {rng.choice(HEADQUARTERS_POINTS[side]): FLAG}
-        for piece in rng.sample(men, rng.randint(1, most)):
-            placed[side][free.pop()] = piece
-    quiet = rng.choice([0, rng.randrange(STEPS), STEPS - 1, STEPS - 2, STEPS - 3])
-    return Position.from_pieces(placed, rng.choice([RED, BLACK]), quiet)
-
-
-def midgame(seed: int) -> Position:
-    rng = random.Random(seed)
-    position = Position.from_layouts(*random_layouts(2, seed))
-    for _ in range(rng.randrange(10, 120)):
-        if outcome(position, Rules()) is not None:
-            return midgame(seed + 1000)
-        position, _ = play(position, rng.choice(legal_moves(position)))
-    return position
 
 
 # The score
@@ -331,36 +263,6 @@ def test_the_last_ply_is_valued_without_being_made(at: At) -> None:
     assert value == 100 + minimax(position, 1, worth) - score(position, worth)
     assert nodes[0] == len(legal_moves(position))
     assert (board == board_of(position)).all()
-
-
-@pytest.mark.parametrize(
-    ("pieces", "expected"),
-    [
-        ("lL1 aJ1 EK1 LA1 GA4", "even"),  # the attacker can be taken
-        ("lL1 kJ1 EK1 LA1 GA4", "even"),  # or blown up
-        ("lL1 fJ1 EK1 LA1 GA4", "lost"),  # not by a weaker piece
-        ("lL1 aG0 EK1 LA1 GA4", "lost"),  # nor from afar
-        ("lL1 aJ1 EK1 FL0 LA1 GA4", "lost"),  # and one of two is not enough
-        ("lL1 fJ1 aB1 EK1 LA1 GA4", "won"),  # unless the enemy's flag falls first
-        ("lL1 fG0 EJ1 LA1 GA4", "even"),  # nobody is next to the flag yet
-        ("lL1 fJ0 JK1 LA1 GA4", "even"),  # a mine takes nothing
-    ],
-)
-def test_a_wary_search_sees_who_takes_the_flag_next(at: At, pieces: str, expected: str) -> None:
-    position = at(pieces)
-    for depth, is_wary in ((1, True), (2, False)):  # the latter sees it by making the ply
-        found = told(search_value(position, depth, is_wary=is_wary))
-        assert (found if isinstance(found, str) else "even") == expected
-
-
-def test_what_a_wary_search_does_not_answer_is_too_poor_to_matter() -> None:
-    differences = []
-    for seed in range(80):
-        position = midgame(seed)
-        plain, wary = (search_value(position, 3, is_wary=w) for w in (False, True))
-        differences.append(abs(plain - wary))
-    # The last reply may have to give a little away, and a threat to a flag is another matter.
-    assert np.mean(np.array(differences) <= 5) > 0.9
 
 
 # Choices

@@ -124,7 +124,7 @@ ClusterOption = Annotated[
     ),
 ]
 JudgeOption = Annotated[
-    str, typer.Option("--judge", metavar="JUDGE", help="random, policy or search:DxW.")
+    str, typer.Option("--judge", metavar="JUDGE", help="random, policy, search:DxW or think:N.")
 ]
 EngineOption = Annotated[
     Engine, choice_option(Engine, "--engine", help="Which implementation answers.")

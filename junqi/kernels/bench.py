@@ -67,7 +67,7 @@ def search_positions(first, second, depth, seed, positions, steps, worths, quiet
         numbers[LEFT] = steps
         numbers[ALPHA] = -WIN - DEEPEST
         numbers[BETA] = WIN + DEEPEST
-        total += search(depth, side, board, worth, quiet_most, steps, False, stack, scratch.nodes)
+        total += search(depth, side, board, worth, quiet_most, steps, stack, scratch.nodes)
     return total
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from junqi.kernels.bits import U0, U1, advance, first, scramble
 from junqi.kernels.jit import njit
-from junqi.kernels.knowledge import HEADQUARTERS, flag_number
+from junqi.kernels.knowledge import flag_number
 from junqi.kernels.moves import (
     MOST_MOVES,
     allowed_targets,
@@ -22,7 +22,7 @@ from junqi.kernels.moves import (
     origin_of,
 )
 from junqi.kernels.playout import U16, settle
-from junqi.kernels.tables import BOARD, GONE, RAIL, STAYS, STEP_POINTS
+from junqi.kernels.tables import BOARD, GONE, RAIL, STAYS
 from junqi.kernels.worlds import MIXING, SLOTS, mend_world, mix_world, put_world
 from junqi.pieces import BOMB, EMPTY, ENGINEER, FLAG, KIND_OF, MINE
 
@@ -66,12 +66,6 @@ _U1024 = np.uint64(1024)
 
 
 @njit
-def near_flag(board, side):
-    """The points next to a side's flag."""
-    return STEP_POINTS[HEADQUARTERS[side, flag_number(board, side)]]
-
-
-@njit
 def move_gain(board, origin, target, side, worth):
     """What a move adds to the mover's score; the flag apart."""
     attacker = np.uint64(board[origin])
@@ -87,33 +81,6 @@ def move_gain(board, origin, target, side, worth):
     if GONE[meeting]:
         gain += worth[(_U1024 - base) + defender * _U64 + target]
     return gain
-
-
-@njit
-def save_flag(
-    board, own, mobile, engineers, enemy, attackers, side, score, worth, origins, targets, nodes
-):
-    """What `best_reply` says where enemy pieces, the attackers, could take the own flag next.
-
-    An attacker stands next to the flag, so nothing can be put between: it must go, and be the only
-    one. Or else the enemy's flag is taken first.
-
-    Args:
-        origins, targets: scratch for moves.
-    """
-    empty = BOARD & ~(own | enemy)
-    count = np.int64(list_moves(own, mobile, engineers, enemy, empty, origins, targets))
-    nodes[0] += count
-    is_one = attackers & (attackers - U1) == U0
-    best = -WIN
-    for index in range(count):
-        origin, target = np.uint64(origins[index]), np.uint64(targets[index])
-        if board[target] == FLAG:
-            return WIN
-        meeting = np.uint64(board[origin]) * U16 + np.uint64(board[target])
-        if is_one and (attackers >> target) & U1 and GONE[meeting]:
-            best = max(best, score + move_gain(board, origin, target, side, worth))
-    return best
 
 
 @njit
@@ -221,36 +188,15 @@ def _open(depth, board, side, worth, words, numbers, moves, keys):
 
 
 @njit
-def search(depth, side, board, worth, quiet_most, steps, is_wary, stack, nodes):
+def search(depth, side, board, worth, quiet_most, steps, stack, nodes):
     """Negamax with alpha-beta, the value of the position in the stack's frame `depth`.
 
     The caller fills that frame: the six sets, and SCORE, LEFT, ALPHA and BETA among the numbers.
     A frame belongs to a remaining depth; frames below it are overwritten, the board is not. (A
     stack of our own, since numba cannot load a function that calls itself from its cache.)
-
-    Args:
-        is_wary: the engine's way: a flag that could be taken in the ply after the last one is seen,
-            and in the last ply but one moves that are too poor to matter are not answered.
     """
     words, numbers, moves, keys = stack.words, stack.numbers, stack.moves, stack.keys
     if depth <= 1:
-        if is_wary:
-            attackers = words[1, ENEMY_MOBILE] & near_flag(board, side)
-            if attackers:
-                return save_flag(
-                    board,
-                    words[1, OWN],
-                    words[1, MOBILE],
-                    words[1, ENGINEERS],
-                    words[1, ENEMY],
-                    attackers,
-                    side,
-                    numbers[1, SCORE],
-                    worth,
-                    moves[1, 0],
-                    moves[1, 1],
-                    nodes,
-                )
         return best_reply(
             board,
             words[1, OWN],
@@ -296,12 +242,6 @@ def search(depth, side, board, worth, quiet_most, steps, is_wary, stack, nodes):
             continue
         child = depth - 1
         score = -(numbers[depth, SCORE] + move_gain(board, origin, target, side, worth))
-        is_poor = is_wary and child == 1 and -score <= max(numbers[depth, ALPHA], best)
-        if is_poor and left > 2 and not (near_flag(board, 1 - side) >> target) & U1:
-            # No threat to the flag, and the last reply gives nothing away: it comes to no more.
-            numbers[depth, BEST] = max(best, -score)
-            numbers[depth, INDEX] = index + 1
-            continue
         numbers[depth, ATTACKER] = board[origin]
         numbers[depth, DEFENDER] = defender
         own, mobile, engineers, enemy, enemy_mobile, enemy_engineers = settle(
@@ -319,40 +259,21 @@ def search(depth, side, board, worth, quiet_most, steps, is_wary, stack, nodes):
         beta = -max(numbers[depth, ALPHA], best)
         left = left - 1 if defender == EMPTY else steps
         if child == 1:
-            attackers = U0
-            if is_wary:
-                attackers = mobile & near_flag(board, 1 - side)
-            if attackers:
-                value = save_flag(
-                    board,
-                    enemy,
-                    enemy_mobile,
-                    enemy_engineers,
-                    own,
-                    attackers,
-                    1 - side,
-                    score,
-                    worth,
-                    moves[1, 0],
-                    moves[1, 1],
-                    nodes,
-                )
-            else:
-                value = best_reply(
-                    board,
-                    enemy,
-                    enemy_mobile,
-                    enemy_engineers,
-                    own,
-                    1 - side,
-                    alpha,
-                    beta,
-                    score,
-                    left,
-                    worth,
-                    quiet_most,
-                    nodes,
-                )
+            value = best_reply(
+                board,
+                enemy,
+                enemy_mobile,
+                enemy_engineers,
+                own,
+                1 - side,
+                alpha,
+                beta,
+                score,
+                left,
+                worth,
+                quiet_most,
+                nodes,
+            )
             _close(depth, -value, board, numbers, moves)
             continue
         words[child, OWN] = enemy
@@ -522,7 +443,6 @@ def search_move(
                         worth,
                         quiet_most,
                         steps,
-                        False,
                         stack,
                         nodes,
                     )

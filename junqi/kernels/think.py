@@ -18,6 +18,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from junqi.kernels.bits import U0, advance, random_state, scramble
+from junqi.kernels.deep import (
+    ALPHA,
+    BETA,
+    DEEPEST,
+    DEPTH,
+    KEY,
+    LEFT,
+    SCORE,
+    DeepStack,
+    Habits,
+    deepen,
+    key_after,
+    new_deep_stack,
+)
 from junqi.kernels.jit import njit
 from junqi.kernels.knowledge import (
     HEADQUARTERS,
@@ -32,22 +46,14 @@ from junqi.kernels.moves import allowed_targets
 from junqi.kernels.playout import U_FLAG, count_moves, settle, without_move
 from junqi.kernels.policy import policy_move
 from junqi.kernels.search import (
-    ALPHA,
-    BETA,
-    DEEPEST,
     ENEMY,
     ENEMY_ENGINEERS,
     ENEMY_MOBILE,
     ENGINEERS,
-    LEFT,
     MOBILE,
     OWN,
-    SCORE,
     WIN,
-    Stack,
     move_gain,
-    new_stack,
-    search,
 )
 from junqi.kernels.tables import BOARD, STEP_POINTS
 from junqi.kernels.tree import (
@@ -65,6 +71,9 @@ from junqi.pieces import EMPTY, FLAG, MARSHAL
 
 # No chance that has yet to come true is larger: a flag that can be taken is taken.
 ALMOST_CERTAIN = 0.9999
+
+# Places in `Desk.nodes`.
+NODES, WORLDS = range(2)
 
 _S1024 = np.uint64(1024)
 _LOW = np.uint8(STRONGER_THAN)
@@ -103,8 +112,8 @@ class Judgement(NamedTuple):
     """A node with n visits has up to this times the root of n children; 0 for no tree."""
     explore: float
     """See `tree.best_child`."""
-    is_wary: bool
-    """Whether the search looks at its end who could take a flag next."""
+    habits: Habits
+    """Of the search."""
     trust: float
     """The weight of the search, from 0 to 1."""
     scale: float
@@ -122,8 +131,9 @@ class Desk(NamedTuple):
     places: NDArray[np.int64]
     counts: NDArray[np.float32]
     path: NDArray[np.int64]
-    stack: Stack
+    stack: DeepStack
     nodes: NDArray[np.int64]
+    """Moves valued and worlds looked at so far."""
     slopes: NDArray[np.float32]
     worth: NDArray[np.int32]
 
@@ -137,8 +147,8 @@ def new_desk() -> Desk:
         places=np.zeros(64, np.int64),
         counts=np.zeros(COUNTS, np.float32),
         path=np.zeros(LONGEST_PATH, np.int64),
-        stack=new_stack(),
-        nodes=np.zeros(16, np.int64),
+        stack=new_deep_stack(),
+        nodes=np.zeros(2, np.int64),
         slopes=np.zeros(COUNTS, np.float32),
         worth=np.zeros(2048, np.int32),
     )
@@ -214,7 +224,7 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
     """
     own, mobile, engineers, enemy = root.words[0], root.words[1], root.words[2], root.words[3]
     board, worth = desk.board, desk.worth
-    words, numbers = desk.stack.words[depth - 1], desk.stack.numbers[depth - 1]
+    words, numbers = desk.stack.words[0], desk.stack.numbers[0]
     for number in range(chances_out.shape[0]):
         world = worlds.boards[number]
         pieces = read_position(
@@ -234,6 +244,10 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
             judgement.net, world, pieces, desk.counts, judgement.scale, desk.slopes, worth
         )
         best = -WIN
+        # Keys of their own for each world: what the table says of others is not true here.
+        desk.nodes[WORLDS] += 1
+        salt = scramble(np.uint64(desk.nodes[WORLDS]))
+        desk.stack.killers[:] = 0
         for index in range(moves.shape[0]):
             origin, target = np.uint64(moves[index, 0]), np.uint64(moves[index, 1])
             chance = _at_once(root, world[target])
@@ -243,6 +257,7 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
                 continue
             board[:] = world
             gain = move_gain(board, origin, target, 0, worth)
+            words[KEY] = key_after(salt, board, origin, target, 0)
             o, m, g, eo, em, eg = settle(
                 board,
                 origin,
@@ -260,14 +275,14 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
             numbers[LEFT] = root.steps - (root.quiet + 1 if world[target] == EMPTY else 0)
             numbers[ALPHA] = -WIN - DEEPEST
             numbers[BETA] = judgement.margin - best
-            found = -search(
-                depth - 1,
+            numbers[DEPTH] = depth - 1
+            found = -deepen(
                 1,
                 board,
                 worth,
                 quiet_most,
                 root.steps,
-                judgement.is_wary,
+                judgement.habits,
                 desk.stack,
                 desk.nodes,
             )

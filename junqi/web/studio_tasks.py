@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from junqi.board import point_name
-from junqi.kernels.game import SEARCH
 from junqi.layout import LAYOUT_POINTS, Layout, format_layout, parse_layout, parse_layouts
 from junqi.panel import Panel
 from junqi.pieces import RED
@@ -85,7 +84,7 @@ def score_task(
     def task(tell: Tell, look: Look) -> None:
         workers = StoppableThreads(threads, look)
         judge = parse_judge(judge_name)
-        is_slow = judge.kind == SEARCH
+        is_slow = judge.is_slow
         warm_up(judge)
         layout = parse_layout(letters)
         tallies = {
@@ -191,7 +190,7 @@ def _tally(
 ) -> Iterator[dict[str, Any]]:
     """The score of a layout after each part of its games, without end."""
     parts: list[NDArray[np.float64]] = []
-    pairs = PART[judge.kind == SEARCH]
+    pairs = PART[judge.is_slow]
     own = np.repeat(layout[None], pairs, axis=0)
     while True:
         name = (*seed, len(parts))
