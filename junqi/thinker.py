@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from junqi.belief import Belief
-from junqi.board import row_of
+from junqi.board import parse_point, row_of
 from junqi.deduce import SLOTS
 from junqi.judge_player import Knowledge
 from junqi.kernel_rules import board_of, words_of
@@ -37,10 +37,18 @@ from junqi.kernels.think import (
 )
 from junqi.kernels.tree import Tree, grown, new_tree
 from junqi.kernels.worlds import GONE_POINT
-from junqi.layout import MINE_ROWS, format_layout, random_layouts
+from junqi.layout import MINE_ROWS
 from junqi.learned import learned_net
-from junqi.pieces import ATTACKER_WINS, DEFENDER_WINS, EMPTY, NO_CONTACT, NOBODY, RED
-from junqi.rules import Move
+from junqi.pieces import (
+    ATTACKER_WINS,
+    BOTH_REMOVED,
+    DEFENDER_WINS,
+    EMPTY,
+    NO_CONTACT,
+    NOBODY,
+    RED,
+)
+from junqi.rules import Move, parse_move
 from junqi.view import View
 from junqi.weights import PolicyWeights, policy_tables
 from junqi.worlds import WorldSampler
@@ -155,7 +163,7 @@ class Thinker:
         self._knowledge: Knowledge | None = None
         self._is_stopped = False
         # Compiled or loaded now, not when a clock runs.
-        self._think(View.start(RED, format_layout(random_layouts(1, 0)[0])), 0.0, 1)
+        self._think(eventful_view(), 0.0, 1)
 
     def think(self, view: View, seconds: float, hard: float) -> Thought:
         """Look for the best move: for about so long, and not longer than the second number.
@@ -359,6 +367,13 @@ class Race:
         return [
             Candidate(self.moves[i], float(means[i]), float(errors[i]), self.worlds) for i in order
         ]
+
+
+def eventful_view() -> View:
+    """A view in which all has happened that takes a kernel: a contact, and a flag that was told."""
+    start = View.start(RED, "abccddeeffggghhhiiijjkklj")
+    marshals_meet = start.after(parse_move("G0F0"), BOTH_REMOVED, parse_point("A1"))
+    return marshals_meet.after(parse_move("E0F0"), NO_CONTACT)
 
 
 def judgement_of(weights: ThinkWeights) -> Judgement:

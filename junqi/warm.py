@@ -12,20 +12,14 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from junqi.pieces import RED
-from junqi.view import View
-
-# Any legal layout does to run through the kernels.
-_LAYOUT = "abccddeeffggghhhiiijjkklj"
-
 
 def warm_up() -> float:
     """Compile what the search needs, or load it from the cache; the seconds that it took."""
-    from junqi.thinker import Thinker
+    from junqi.thinker import Thinker, eventful_view
 
     begin = time.monotonic()
     # Two threads, as some kernels are used only by several.
-    Thinker(2, 0, lambda text: None, effort=1).think(View.start(RED, _LAYOUT), 0.1, 1.0)
+    Thinker(2, 0, lambda text: None, effort=1).think(eventful_view(), 0.1, 1.0)
     if can_keep():
         # What was compiled is of use without the mark too.
         with suppress(OSError):

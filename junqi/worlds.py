@@ -112,7 +112,8 @@ def plan_worlds(is_allowed: NDArray[np.bool_], weights: Weights, side: int) -> t
         world.astype(np.int8),
         slots,
         kinds.astype(np.int8),
-        np.where(allowed, weights, 0.0)[slots][:, kinds],
+        # The same order in memory whatever was chosen: another one would be compiled for anew.
+        np.ascontiguousarray(np.where(allowed, weights, 0.0)[slots][:, kinds]),
         counts,
         np.cumprod(np.append(1, counts + 1))[:-1],
         np.empty(int(np.prod(counts + 1)), np.float64),

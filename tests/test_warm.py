@@ -217,3 +217,42 @@ def start_up(log: Path) -> StartUp:
         process.stdin.close()
     peak = next(line for line in status.splitlines() if line.startswith("VmHWM"))
     return StartUp(seconds[0], seconds[1], int(peak.split()[1]) / 1024)
+
+
+# Prints what is compiled or loaded only after the search was made, in two games.
+_COMPILED_LATE = """
+import importlib, pkgutil
+import junqi.kernels as kernels
+from junqi.layout import random_layouts
+from junqi.rules import Rules
+from junqi.simulate import parse_judge
+from junqi.thinker import Thinker
+from junqi.thought_games import play_thought_game
+
+modules = [importlib.import_module(f"junqi.kernels.{m.name}")
+           for m in pkgutil.iter_modules(kernels.__path__)]
+
+def signatures():
+    return {(function.py_func.__module__, function.py_func.__name__, str(signature))
+            for module in modules for function in vars(module).values()
+            if hasattr(function, "signatures") for signature in function.signatures}
+
+Thinker(1, 0, effort=1)
+before = signatures()
+assert before
+for seed in range(2):
+    judges = (parse_judge("think:2"),) * 2
+    play_thought_game(*random_layouts(2, seed), seed, judges, Rules())
+print(sorted(signatures() - before))
+"""
+
+
+def test_nothing_is_compiled_while_a_clock_runs() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", _COMPILED_LATE],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (ran.stdout.strip(), ran.stderr) == ("[]", "")
