@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from junqi.alarm import Alarm
 from junqi.belief import Belief
 from junqi.board import parse_point, row_of
 from junqi.deduce import SLOTS
@@ -25,6 +26,7 @@ from junqi.kernel_rules import board_of, words_of
 from junqi.kernels.deep import Habits
 from junqi.kernels.knowledge import IS_ENGINEER, IS_FLAG, STRONGER_THAN
 from junqi.kernels.think import (
+    IS_STOPPED,
     Desk,
     Judgement,
     Root,
@@ -162,6 +164,8 @@ class Thinker:
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         self._knowledge: Knowledge | None = None
         self._is_stopped = False
+        self._has_values = False
+        """Whether a thought under way can be broken off at any moment."""
         # Compiled or loaded now, not when a clock runs.
         self._think(eventful_view(), 0.0, 1)
 
@@ -179,9 +183,16 @@ class Thinker:
     def stop(self) -> None:
         """Let a thought that is under way end now, with the best move so far."""
         self._is_stopped = True
+        if self._has_values:
+            self._tell_desks()
+
+    def _tell_desks(self) -> None:
+        for desk in self._desks:
+            desk.nodes[IS_STOPPED] = self._is_stopped
 
     def _think(self, view: View, limit: float, effort: int | None) -> Thought:
-        self._is_stopped = False
+        self._is_stopped = self._has_values = False
+        self._tell_desks()
         begin = time.monotonic()
         moves = view.legal_moves()
         if not moves:
@@ -194,12 +205,21 @@ class Thinker:
         ply_seed = hash((self._seed, len(view.plies))) & (1 << 62) - 1
         batch = FIRST_WORLDS if effort is None else min(effort, FIRST_WORLDS)
         depth, looked = self._weights.depth, 0
+        alarm = Alarm(begin + limit, self.stop)
         while True:
             before = time.monotonic()
             kinds = sampler.draw(batch, ply_seed + race.worlds)
             seed = ply_seed + race.worlds
-            race.add(self._values(root, kinds, race.moves, trees, seed, depth))
+            values = self._values(root, kinds, race.moves, trees, seed, depth)
+            if values is None:
+                break
+            race.add(values)
             looked += batch
+            if not self._has_values:
+                # Some values there must be. From now on there are.
+                self._has_values = True
+                if effort is None:
+                    alarm.start()
             # Moves that have left the race make the next worlds cheaper, never dearer.
             now = time.monotonic()
             fitting = (limit - (now - begin)) / (now - before) * batch
@@ -214,6 +234,7 @@ class Thinker:
                 break
             if batch < 1 or self._is_stopped:
                 break
+        alarm.cancel()
         tells = {move: _tells(view, move) for move in race.moves}
         return race.thought(time.monotonic() - begin, tells)
 
@@ -271,8 +292,8 @@ class Thinker:
         trees: Trees,
         seed: int,
         depth: int,
-    ) -> Values:
-        """What the moves are worth in the worlds, ``float32[worlds, moves]``."""
+    ) -> Values | None:
+        """What the moves are worth in the worlds, ``float32[worlds, moves]``; None if stopped."""
         count, trust = len(kinds), self._weights.trust
         worlds = new_worlds(count)
         lay_out(root, kinds, worlds)
@@ -281,26 +302,29 @@ class Thinker:
         played = np.zeros((len(moves), count), np.float32)
         share = -(-count // self._threads)
 
-        def look(number: int, desk: Desk) -> None:
+        def look(number: int, desk: Desk) -> bool:
             part = slice(number * share, (number + 1) * share)
             some = Worlds(worlds.boards[part], worlds.known[part], worlds.words[part])
-            look_ahead(root, self._judgement, depth, some, pairs, desk, seen[part])
+            return look_ahead(root, self._judgement, depth, some, pairs, desk, seen[part])
 
-        def play(number: int, desk: Desk) -> None:
+        def play(number: int, desk: Desk) -> bool:
             for index in range(number, len(moves), self._threads):
+                if desk.nodes[IS_STOPPED]:
+                    return False
                 move = moves[index]
                 tree = trees[move] = grown(trees[move], int(trees[move].used[0]) + 2 * count)
                 origin, target = np.uint64(move.origin), np.uint64(move.target)
                 play_on(
                     root, self._judgement, worlds, origin, target, seed, tree, desk, played[index]
                 )
+            return True
 
         works = [look] * (trust > 0 and depth > 1) + [play] * (trust < 1)
         for work in works:
-            if self._pool is None:
-                work(0, self._desks[0])
-            else:
-                list(self._pool.map(work, range(self._threads), self._desks))
+            numbers = range(self._threads)
+            run = map if self._pool is None else self._pool.map
+            if not all(list(run(work, numbers, self._desks))):
+                return None
         return trust * seen + (1 - trust) * played.T
 
 

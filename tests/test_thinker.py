@@ -1,7 +1,9 @@
 """The engine's search: what it counts, how it races moves, and that it sees what is plain."""
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from random import Random
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from junqi.alarm import Alarm
 from junqi.board import mirror_point, parse_point, rotate_point
 from junqi.kernel_rules import board_of, words_of
 from junqi.kernels.bits import U0
@@ -42,7 +45,7 @@ from junqi.layout import format_layout, mirror_layout, random_layouts
 from junqi.learned import learned_net
 from junqi.pieces import BLACK, BOMB, ENGINEER, FLAG, MARSHAL, PLATOON, RED
 from junqi.rules import Move, Position, Rules, legal_moves, outcome, play
-from junqi.thinker import Race, Thinker, ThinkWeights
+from junqi.thinker import FIRST_WORLDS, Candidate, Race, Thinker, ThinkWeights
 from junqi.view import View
 
 At = Callable[..., Position]
@@ -223,13 +226,56 @@ def test_a_thought_can_be_stopped() -> None:
         assert thought.result().seconds < 50
 
 
+def test_a_thought_ends_in_time_though_the_look_ahead_would_not() -> None:
+    # Seven plies in all worlds at once would take seconds.
+    weights = ThinkWeights(depth=7, deepest=7)
+    thinking = Thinker(2, seed=1, weights=weights)
+    view = some_views()[0]
+    whole = thinking.think(view, 1e-6, 1e-6)
+    assert whole.worlds == FIRST_WORLDS  # without any world there would be no thought
+    short = thinking.think(view, whole.seconds + 0.2, whole.seconds + 0.2)
+    assert short.seconds < whole.seconds + 0.2 + whole.seconds / 2
+    # What was broken off leaves nothing behind.
+    assert thinking.think(view, 1e-6, 1e-6).candidates == whole.candidates
+
+
+def test_an_alarm_rings_once_and_not_after_it_was_cancelled() -> None:
+    rung: list[str] = []
+    early = Alarm(time.monotonic(), lambda: rung.append("early"))
+    late = Alarm(time.monotonic() + 60, lambda: rung.append("late"))
+    off = Alarm(time.monotonic(), lambda: rung.append("off"))
+    off.cancel()
+    for alarm in (early, late, off):
+        alarm.start()
+    while not rung:
+        time.sleep(0.001)
+    for alarm in (early, late, off):
+        alarm.cancel()
+    assert rung == ["early"]
+
+
+def test_each_part_of_the_search_can_be_left_out() -> None:
+    def found(**changes: float) -> list[tuple[Candidate, ...]]:
+        thinking = Thinker(1, 1, effort=12, weights=replace(ThinkWeights(), **changes))
+        return [thinking.think(view, 1.0, 1.0).candidates for view in some_views()]
+
+    usual = found()
+    for name, value in {"belief": 0.0, "takes_back": False, "is_wary": False, "trust": 0.0}.items():
+        assert found(**{name: value}) != usual, name
+    # What only saves time changes nothing in a look of three plies.
+    assert found(remembers=False) == found(passes=False) == usual
+    thinking = Thinker(1, 1, effort=40, weights=ThinkWeights(races=False))
+    everyone = thinking.think(some_views()[1], 1.0, 1.0).candidates
+    assert {candidate.worlds for candidate in everyone} == {40}
+
+
 def test_the_look_ahead_goes_deeper_after_enough_worlds(monkeypatch) -> None:
     view = View.start(RED, format_layout(random_layouts(1, 3)[0]))
     depths: list[int] = []
 
-    def note_depth(root, judgement, depth, *rest) -> None:
+    def note_depth(root, judgement, depth, *rest) -> bool:
         depths.append(depth)
-        look_ahead(root, judgement, depth, *rest)
+        return look_ahead(root, judgement, depth, *rest)
 
     weights = ThinkWeights(enough=16)
     alone, together = (Thinker(threads, 1, effort=40, weights=weights) for threads in (1, 2))

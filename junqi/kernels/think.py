@@ -73,7 +73,7 @@ from junqi.pieces import EMPTY, FLAG, MARSHAL
 ALMOST_CERTAIN = 0.9999
 
 # Places in `Desk.nodes`.
-NODES, WORLDS = range(2)
+NODES, WORLDS, IS_STOPPED = range(3)
 
 _S1024 = np.uint64(1024)
 _LOW = np.uint8(STRONGER_THAN)
@@ -133,7 +133,7 @@ class Desk(NamedTuple):
     path: NDArray[np.int64]
     stack: DeepStack
     nodes: NDArray[np.int64]
-    """Moves valued and worlds looked at so far."""
+    """Moves valued and worlds looked at so far, and whether to stop, which others may write."""
     slopes: NDArray[np.float32]
     worth: NDArray[np.int32]
 
@@ -148,7 +148,7 @@ def new_desk() -> Desk:
         counts=np.zeros(COUNTS, np.float32),
         path=np.zeros(LONGEST_PATH, np.int64),
         stack=new_deep_stack(),
-        nodes=np.zeros(2, np.int64),
+        nodes=np.zeros(3, np.int64),
         slopes=np.zeros(COUNTS, np.float32),
         worth=np.zeros(2048, np.int32),
     )
@@ -221,6 +221,8 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
         worlds: a `Worlds`.
         moves: ``uint8[m, 2]``, origin and target.
         chances_out: ``float32[n, m]``.
+
+    Returns whether it came to the end, and was not stopped.
     """
     own, mobile, engineers, enemy = root.words[0], root.words[1], root.words[2], root.words[3]
     board, worth = desk.board, desk.worth
@@ -249,6 +251,8 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
         salt = scramble(np.uint64(desk.nodes[WORLDS]))
         desk.stack.killers[:] = 0
         for index in range(moves.shape[0]):
+            if desk.nodes[IS_STOPPED]:
+                return False
             origin, target = np.uint64(moves[index, 0]), np.uint64(moves[index, 1])
             chance = _at_once(root, world[target])
             if chance >= 0.0:
@@ -290,6 +294,7 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
             found = max(found, best - judgement.margin)
             chance = chance_of(found / judgement.scale)
             chances_out[number, index] = min(chance, ALMOST_CERTAIN)
+    return True
 
 
 @njit
