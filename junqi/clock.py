@@ -33,7 +33,8 @@ LIMIT_SHARE = 0.08
 # Of a fixed time for a move so much is left for all but the search, or the margin if that is less:
 # a referee may take the time to be a limit.
 MOVETIME_SHARE = 0.15
-# A search that should have ended is waited for so long, and no longer than this part of the rest.
+# A search that should have ended is waited for so long, no longer than a fixed time for a move, and
+# no longer than this part of the rest.
 PATIENCE = 0.5
 PATIENCE_SHARE = 0.04
 
@@ -86,12 +87,14 @@ class Clock:
         if self.movetime is not None:
             overhead = min(MOVETIME_SHARE * self.movetime, MARGIN)
             soft = hard = min(self.movetime - overhead, longest)
+            patience = min(PATIENCE, self.movetime)
         else:
             kept = min((1 - self.time_fraction) * total, usable)
             share = (usable - kept) / _expected_moves(moves) + kept / KEPT_MOVES
             soft = min(max(criticality, 0.0) * share, longest)
             hard = min(LIMIT_FACTOR * max(soft, share), longest)
-        return Budget(soft, hard, hard + min(PATIENCE, PATIENCE_SHARE * usable))
+            patience = PATIENCE
+        return Budget(soft, hard, hard + min(patience, PATIENCE_SHARE * usable))
 
 
 def _expected_moves(moves: int) -> float:

@@ -73,6 +73,9 @@ def test_the_time_of_a_move_is_kept_while_the_clock_allows_it() -> None:
     assert deadline > hard
     assert clock.plan(1800, 400, 100).soft == soft
     assert Clock(movetime=5).plan(1800, 1800, 0).soft == pytest.approx(4.95)
+    # A search that is late is not waited for longer than the move may take.
+    assert clock.plan(1800, 1800, 0).deadline == pytest.approx(0.185)
+    assert Clock(movetime=5).plan(1800, 1800, 0).deadline == pytest.approx(5.45)
     assert clock.plan(1800, 13, 150).soft < soft
 
 
