@@ -21,7 +21,7 @@ from layout_search.fitness import draw, mix_opponents, score
 from layout_search.respond import respond
 from layout_search.rounds import ASKED, ASKED_TIMES, SINGLE_EVERY, ask, panel_of, solution_of
 from layout_search.run import CannotResume, RoundReport, Run, load, save, start
-from layout_search.settings import InvalidSettings, Settings, read_settings
+from layout_search.settings import THINKING_COSTS, InvalidSettings, Settings, read_settings
 from layout_search.workers import ALL_CORES, Threads, Workers
 
 POLICY = parse_judge("policy")
@@ -189,6 +189,23 @@ def test_asking_for_the_best_single_layout_leaves_the_panel_scores_alone() -> No
     run.rounds = [RoundReport(n, 0.5, 1, 1, 0, 0.0) for n in range(SINGLE_EVERY - 1)]
     ask(run, panel_of(run, (1,)), (1,), ALL_CORES)
     assert run.panel_scores.tolist() == [0.7, 0.6, 0.5]
+
+
+def test_the_engine_as_judge_of_the_finals_plays_fewer_games() -> None:
+    usual, slow = Settings(), Settings(finals="think:8")
+    assert slow.asked_games() == usual.asked_games() // THINKING_COSTS
+    assert slow.fresh_games() == usual.fresh_games() / THINKING_COSTS
+    assert 4 <= slow.final_games() <= usual.final_games() / THINKING_COSTS + 4
+    assert Settings(finals="think:8", strong_games=10).asked_games() == 10
+
+
+def test_the_engine_holds_finals() -> None:
+    settings = replace(SMALL, rounds=1, finals="think:1", strong_games=2, finalist_games=4)
+    run = searched(settings)
+    assert run.strong_games.sum() == ASKED * 2
+    finals = hold_finals(run)
+    assert finals.games == planned_games(run)
+    assert finals.shares.sum() == pytest.approx(1)
 
 
 def test_a_blend_follows_few_strong_games_halfway_and_many_fully() -> None:
