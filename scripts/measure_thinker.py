@@ -4,11 +4,13 @@
     python scripts/measure_thinker.py "trust=0" "" --pairs 50 --worlds 48
     python scripts/measure_thinker.py "worlds=512" "worlds=64" --pairs 50
     python scripts/measure_thinker.py "" search:3x9 --ours mine.txt --theirs theirs.txt
+    python scripts/measure_thinker.py "" "trust=0.5" --worlds 16 --pairs 2000 --sprt 0 30
 
 A player is a simulated one by its name, or changes to `thinker.ThinkWeights` (nothing for the
-search as it is), with `worlds=N` or `seconds=T` for a budget of its own. Pairs of games swap the
-colours on the same two layouts of people, drawn at random, and the layouts too; with --ours the
-first player keeps to layouts of that file.
+search as it is), with `worlds=N` or `seconds=T` for a budget of its own, and `by_hand=1` to count
+by the simulated search's weights instead of what was learned. Pairs of games swap the colours on
+the same two layouts of people, drawn at random, and the layouts too; with --ours the first player
+keeps to layouts of that file.
 """
 
 import argparse
@@ -17,21 +19,27 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from book.default import human_layouts
+from junqi.board import POINTS
 from junqi.judge_player import JudgePlayer
+from junqi.kernels.value import KIND_COUNT, Net
 from junqi.layout import format_layout as letters
 from junqi.layout import mirror_layout, parse_layout
+from junqi.learned import learned_net
+from junqi.match_stats import Sprt
 from junqi.player import Decider, ViewPlayer
 from junqi.referee import play_game
 from junqi.rules import Move, Reason, Rules
 from junqi.simulate import parse_judge
 from junqi.stats import score_of_pairs
-from junqi.thinker import Thinker, ThinkWeights
+from junqi.thinker import SCALE, Thinker, ThinkWeights
 from junqi.view import View
+from junqi.weights import SearchWeights, search_tables
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,7 @@ class Thinking:
         values = dict(word.split("=") for word in changes.split())
         self._seconds = float(values.pop("seconds", plan.seconds))
         worlds = int(values.pop("worlds", plan.worlds or 0)) or None
+        is_by_hand = bool(int(values.pop("by_hand", 0)))
         weights = ThinkWeights(
             **{
                 name: type(getattr(ThinkWeights(), name))(float(value))
@@ -60,6 +69,8 @@ class Thinking:
             }
         )
         self._thinker = Thinker(1, plan.seed, effort=worlds, weights=weights)
+        if is_by_hand:
+            self._thinker._judgement = self._thinker._judgement._replace(net=net_by_hand())
 
     def layout(self, is_first: bool, rules: Rules) -> str:
         """Never asked: layouts are given."""
@@ -68,6 +79,21 @@ class Thinking:
     def move(self, view: View, seconds_left: float) -> Move:
         """What the search thinks best."""
         return self._thinker.think(view, self._seconds, self._seconds).move
+
+
+def net_by_hand() -> Net:
+    """What the simulated search counts, as a net: a number for each piece and place."""
+    worths = search_tables(SearchWeights()).worths
+    places = np.zeros((2, 2, KIND_COUNT, POINTS), np.float32)
+    for crossed, owner in product(range(2), range(2)):
+        sign = 1 if owner == 0 else -1
+        worth = worths[0, crossed].reshape(2, 16, 64)[owner, 1 : KIND_COUNT + 1, :POINTS]
+        places[crossed, owner] = sign * worth / SCALE
+    learned = learned_net()
+    return Net(
+        np.stack([places.ravel()] * 2),
+        *(np.zeros_like(part) for part in (learned.inner, learned.shifts, learned.outer)),
+    )
 
 
 def player(text: str, plan: Plan, layout: str) -> ViewPlayer:
@@ -94,6 +120,11 @@ def play_pair(plan: Plan) -> list[tuple[float, Reason, float]]:
     return rows
 
 
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def main() -> None:
     """Play the match that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -103,6 +134,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.05)
     parser.add_argument("--worlds", type=int, help="for each move, instead of seconds")
+    parser.add_argument(
+        "--sprt", type=float, nargs=2, metavar="ELO", help="stop when one of two is decided for"
+    )
     parser.add_argument("--ours", type=Path, help="layouts of the first player, one a line")
     parser.add_argument("--theirs", type=Path, help="layouts of the second player, or of both")
     options = parser.parse_args()
@@ -125,12 +159,26 @@ def main() -> None:
         )
         for number in range(options.pairs)
     ]
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        pairs = list(pool.map(play_pair, plans))
+    test = Sprt(*options.sprt) if options.sprt else None
+    counts = [0] * 5
+    pairs = []
+    with ProcessPoolExecutor(cores()) as pool:
+        for pair in pool.map(play_pair, plans):
+            pairs.append(pair)
+            counts[int(2 * sum(game[0] for game in pair))] += 1
+            if test is not None and test.decision(counts) is not None:
+                pool.shutdown(cancel_futures=True)
+                break
     games = [game for pair in pairs for game in pair]
     score = score_of_pairs(np.array([[game[0] for game in pair] for pair in pairs]).mean(axis=1))
     low, high = score.interval
     print(f"{100 * score.mean:.1f} % ({100 * low:.1f} to {100 * high:.1f}), {len(games)} games")
+    if test is not None:
+        told = {"elo1": "accepted", "elo0": "refused", None: "not decided"}
+        ratio = f"log-likelihood ratio {test.ratio(counts):.2f}"
+        print(
+            f"{test.elo1:g} Elo rather than {test.elo0:g}: {told[test.decision(counts)]}, {ratio}"
+        )
     print(f"{1000 * np.mean([game[2] for game in games]):.1f} ms a move of the first player")
     for name, value in (("won", 1.0), ("lost", 0.0)):
         ends = Counter(game[1].text for game in games if game[0] == value)
