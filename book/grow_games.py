@@ -7,29 +7,21 @@ stays in here.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol
 
 from book.errors import BookError
 from book.letters import mirror_letters
+from junqi.games import decider_of
 from junqi.judge_player import JudgePlayer
 from junqi.layout import format_layout, random_layouts
 from junqi.pieces import BLACK, NOBODY, RED, Side, other
 from junqi.rules import Move, Rules
 from junqi.simulate import THINK, Judge, UnknownJudge, parse_judge
-from junqi.thought_games import decider_of
 from junqi.view import View
-from junqi.view_game import play_views
+from junqi.view_game import Moves, play_views
 
 DEFAULT_OPPONENTS = ("policy", "policy", "search:2x3", "search:3x3", "search:3x9", "think:8")
 # So many of ten opponents have a random layout, for what nobody would think of.
 RANDOM_LAYOUTS = 2
-
-
-class Moves(Protocol):
-    """Who decides, from a view alone."""
-
-    def move(self, view: View, seconds_left: float) -> Move:
-        """A legal move."""
 
 
 class Opponents:

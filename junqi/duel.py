@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from junqi.games import play_games, warm_up
 from junqi.layout import Layout
 from junqi.rules import Reason, Rules
-from junqi.simulate import Judge, Progress, Results, game_seeds, play_games, warm_up
+from junqi.simulate import Judge, Progress, Results, game_seeds
 from junqi.stats import Score, score_of_pairs
 
 

@@ -11,9 +11,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from junqi.games import play_games, warm_up
 from junqi.layout import Layout
 from junqi.panel import Panel, draw_opponents
-from junqi.simulate import Judge, Progress, Results, Seeds, game_seeds, play_games, warm_up
+from junqi.simulate import Judge, Progress, Results, Seeds, game_seeds
 from junqi.stats import Score, score_of_pairs
 
 # Games whose layouts are laid side by side in memory at once: 50 bytes each.

@@ -31,13 +31,15 @@ from junqi.weights import (
 
 Seeds: TypeAlias = NDArray[np.uint64]
 Progress: TypeAlias = Callable[[int], None]
+# One game of two layouts by a seed: its moves, and how it ended.
+PlayOne: TypeAlias = Callable[[Layout, Layout, int], tuple[list[Move], Outcome]]
 
 MOST_WORLDS = 1000
 JUDGE_FORMS = (
     "random, policy, search:DxW (depth x worlds, like search:3x3)"
     " or think:N (the engine's search in N worlds)"
 )
-# A kind of judge that the kernels of simulated games do not know.
+# A kind of judge that the kernels of simulated games do not know; see `games.py`.
 THINK = 3
 
 # Games that a thread plays before it looks up: a chunk lasts some tens of milliseconds.
@@ -160,56 +162,59 @@ def play_games(
     seeds = _seed_row(seeds)
     firsts = _layout_rows(first, len(seeds), "first")
     seconds = _layout_rows(second, len(seeds), "second")
-    if threads is not None and threads < 1:
-        raise ValueError(f"expected at least 1 thread, got {threads}")
     judges = (judge, second_judge or judge)
-    results = Results(
-        np.empty(len(seeds), np.int8), np.empty(len(seeds), np.int8), np.empty(len(seeds), np.int32)
-    )
+    results = _room_for(len(seeds))
 
-    if THINK in (judge.kind for judge in judges):
-        play = _thoughtfully(firsts, seconds, seeds, judges, rules or Rules(), results)
-    else:
-        settings, players = settings_of(rules or Rules()), _players(*judges)
+    settings, players = settings_of(rules or Rules()), _players(*judges)
 
-        def play(chunk: slice, scratch: Scratch) -> int:
-            play_batch(
-                firsts[chunk],
-                seconds[chunk],
-                seeds[chunk],
-                settings,
-                players,
-                scratch,
-                *(array[chunk] for array in results),
-            )
-            return chunk.stop - chunk.start
+    def play(chunk: slice, scratch: Scratch) -> int:
+        play_batch(
+            firsts[chunk],
+            seconds[chunk],
+            seeds[chunk],
+            settings,
+            players,
+            scratch,
+            *(array[chunk] for array in results),
+        )
+        return chunk.stop - chunk.start
 
-    threads = threads or os.cpu_count() or 1
-    chunks = _chunks(len(seeds), games_at_once(*judges), threads)
-    _run(play, chunks, min(threads, len(chunks)), progress)
+    _run(play, len(seeds), games_at_once(*judges), threads, progress)
     return results
 
 
-def _thoughtfully(
-    firsts: Layout,
-    seconds: Layout,
-    seeds: Seeds,
-    judges: tuple[Judge, Judge],
-    rules: Rules,
-    results: Results,
-) -> Callable[[slice, Scratch], int]:
-    """What plays some of the games where the engine's search takes part, outside of the kernels."""
-    from junqi.thought_games import play_thought_game
+def play_with(
+    play_one: PlayOne,
+    first: ArrayLike,
+    second: ArrayLike,
+    seeds: ArrayLike,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Play one game for each seed, as `play_games` does, by a function and not by the kernels.
+
+    Raises:
+        ValueError: as `play_games`.
+    """
+    seeds = _seed_row(seeds)
+    firsts = _layout_rows(first, len(seeds), "first")
+    seconds = _layout_rows(second, len(seeds), "second")
+    results = _room_for(len(seeds))
 
     def play(chunk: slice, _scratch: Scratch) -> int:
         for row in range(chunk.start, chunk.stop):
-            seed = int(seeds[row])
-            moves, end = play_thought_game(firsts[row], seconds[row], seed, judges, rules)
+            moves, end = play_one(firsts[row], seconds[row], int(seeds[row]))
             results.winners[row], results.reasons[row] = end.winner, end.reason
             results.plies[row] = len(moves)
         return chunk.stop - chunk.start
 
-    return play
+    _run(play, len(seeds), 1, threads, progress)
+    return results
+
+
+def _room_for(games: int) -> Results:
+    return Results(np.empty(games, np.int8), np.empty(games, np.int8), np.empty(games, np.int32))
 
 
 def games_at_once(*judges: Judge) -> int:
@@ -231,12 +236,7 @@ def play_game(
     """One game of `play_games`, move by move, in the coordinates of the side that moves first."""
     first_row, second_row = _layout_rows(first, 1, "first")[0], _layout_rows(second, 1, "second")[0]
     (game_seed,) = _seed_row([seed])
-    judges = (judge, second_judge or judge)
-    if THINK in (judge.kind for judge in judges):
-        from junqi.thought_games import play_thought_game
-
-        return play_thought_game(first_row, second_row, seed, judges, rules or Rules())
-    players = _players(*judges)
+    players = _players(judge, second_judge or judge)
     settings = settings_of(rules or Rules())
     moves = np.zeros((_PLIES_AT_FIRST, 2), np.uint8)
     while True:
@@ -266,11 +266,17 @@ def warm_up(*judges: Judge) -> None:
 
 def _run(
     play: Callable[[slice, Scratch], int],
-    chunks: list[slice],
-    threads: int,
+    games: int,
+    at_once: int,
+    threads: int | None,
     progress: Progress | None,
 ) -> None:
-    """Play the chunks, each thread in memory of its own; stops soon after Ctrl-C."""
+    """Play the games in chunks, each thread in memory of its own; stops soon after Ctrl-C."""
+    if threads is not None and threads < 1:
+        raise ValueError(f"expected at least 1 thread, got {threads}")
+    threads = threads or os.cpu_count() or 1
+    chunks = _chunks(games, at_once, threads)
+    threads = min(threads, len(chunks))
     report = progress or (lambda _games: None)
     if threads <= 1:
         scratch = new_scratch()
@@ -319,6 +325,8 @@ def _chunks(games: int, largest: int, threads: int) -> list[slice]:
 
 def _players(first: Judge, second: Judge) -> Players:
     pair = (first, second)
+    if THINK in (first.kind, second.kind):
+        raise ValueError(f"expected judges of simulated games, got {first} and {second}")
     policies = [policy_tables_of(judge.policy) for judge in pair]
     searches = [search_tables_of(judge.search) for judge in pair]
     return Players(

@@ -4,13 +4,21 @@ Without clocks and faults: those are the referee's (`referee.py`).
 """
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from junqi.board import seen_from
 from junqi.layout import parse_layout
 from junqi.pieces import BLACK, RED, Side, other
 from junqi.rules import Move, Outcome, Position, Rules, contact_of, outcome, settle
 from junqi.view import View
+
+
+class Moves(Protocol):
+    """Who decides, from a view alone."""
+
+    def move(self, view: View, seconds_left: float) -> Move:
+        """A legal move."""
+
 
 # The move of the side whose turn it is, in its own coordinates; None to break the game off.
 Choose: TypeAlias = Callable[[Side, View], Move | None]

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from junqi.games import warm_up
 from junqi.layout import Layout
-from junqi.simulate import parse_judge, warm_up
+from junqi.simulate import parse_judge
 from junqi.stats import Score, score_of_pairs
 from layout_search.fitness import Opponents, draw, play_colours
 from layout_search.respond import respond

@@ -19,9 +19,10 @@ import numpy as np
 import junqi
 from junqi import __version__
 from junqi.errors import JunqiError
+from junqi.games import play_games, warm_up
 from junqi.kernels.jit import source_digest
 from junqi.layout import Layout
-from junqi.simulate import Judge, Results, Seeds, games_at_once, play_games, warm_up
+from junqi.simulate import Judge, Results, Seeds, games_at_once
 from layout_search.workers import Workers
 
 # Lengths of work, in what a thread plays before it looks up (`games_at_once`: some 20 ms).

@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from junqi.simulate import parse_judge, warm_up
+from junqi.games import warm_up
+from junqi.simulate import parse_judge
 from layout_search.finals import planned_games
 from layout_search.mixture import prune
 from layout_search.rounds import GenerationReport, one_round

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from junqi.games import warm_up
 from junqi.layout import Layout
-from junqi.simulate import parse_judge, warm_up
+from junqi.simulate import parse_judge
 from layout_search.archive import Archive
 from layout_search.fitness import score
 from layout_search.foresight import GAME_VARIANCE

@@ -8,8 +8,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Self
 
+from junqi.games import play_games
 from junqi.layout import Layout
-from junqi.simulate import Judge, Progress, Results, Seeds, play_games
+from junqi.simulate import Judge, Progress, Results, Seeds
 
 
 class Workers(ABC):

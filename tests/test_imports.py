@@ -19,7 +19,7 @@ ROOMS = """
     rules
     hunter
     diagram
-    view
+    view view_game
     history deduce behaviour belief
     tags record_lines record replay
     record_filter record_stats
@@ -29,10 +29,11 @@ ROOMS = """
     worlds belief_table
     stats match_stats ratings
     simulate
-    duel panel rate
     judge_player
-    clock job engine_options fallback
+    clock job alarm engine_options fallback
     thinker
+    games
+    duel panel rate
     warm
     engine
     analyse

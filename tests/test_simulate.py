@@ -31,7 +31,6 @@ from junqi.weights import PolicyWeights, SearchWeights
 SAMPLE = parse_layout("abccddeeffggghhhiiijjkklj")
 RANDOM, POLICY, SEARCH = (parse_judge(name) for name in ("random", "policy", "search:2x2"))
 JUDGES = [RANDOM, POLICY, SEARCH]
-THINK = parse_judge("think:2")
 
 
 def some_games(judge: Judge, count: int = 60, **options: Any) -> Results:
@@ -43,27 +42,6 @@ def assert_same(one: Results, two: Results) -> None:
     for a, b in zip(one, two, strict=True):
         assert a.dtype == b.dtype
         assert (a == b).all()
-
-
-# The engine's search as a judge
-
-
-def test_the_engine_judges_the_same_for_any_number_of_threads_and_move_by_move() -> None:
-    layouts, seeds = random_layouts(2, 5), [7, 8]
-    told: list[int] = []
-    one = play_games(layouts, layouts[::-1], seeds, THINK, POLICY, threads=1, progress=told.append)
-    assert told == [1, 1]
-    assert_same(play_games(layouts, layouts[::-1], seeds, THINK, POLICY, threads=2), one)
-    moves, end = play_game(layouts[0], layouts[1], 7, THINK, POLICY)
-    assert (end.winner, end.reason, len(moves)) == (one.winners[0], one.reasons[0], one.plies[0])
-
-
-def test_the_engine_beats_a_random_player_by_its_rules() -> None:
-    rules = Rules(steps=9)
-    moves, end = play_game(SAMPLE, SAMPLE, 1, THINK, RANDOM, rules)
-    assert end.winner == 0 or end.reason == Reason.STEPS
-    assert len(moves) >= 9
-    assert not (THINK.is_slow and POLICY.is_slow)
 
 
 # The same games in any way
@@ -317,6 +295,11 @@ def test_what_names_no_judge_is_told_with_the_forms_there_are(text: str) -> None
         parse_judge(text)
     assert str(caught.value) == f"expected {JUDGE_FORMS}, got {text!r}"
     assert isinstance(caught.value, JunqiError)
+
+
+def test_the_kernels_refuse_what_they_do_not_know() -> None:
+    with pytest.raises(ValueError, match="expected judges of simulated games, got think:2"):
+        play_games(SAMPLE, SAMPLE, [1], parse_judge("think:2"))
 
 
 @pytest.mark.parametrize("text", ["think:0", "think:1001"])

@@ -227,7 +227,7 @@ from junqi.layout import random_layouts
 from junqi.rules import Rules
 from junqi.simulate import parse_judge
 from junqi.thinker import Thinker
-from junqi.thought_games import play_thought_game
+from junqi.games import play_thought_game
 
 modules = [importlib.import_module(f"junqi.kernels.{m.name}")
            for m in pkgutil.iter_modules(kernels.__path__)]
@@ -242,7 +242,7 @@ before = signatures()
 assert before
 for seed in range(2):
     judges = (parse_judge("think:2"),) * 2
-    play_thought_game(*random_layouts(2, seed), seed, judges, Rules())
+    play_thought_game(judges, Rules(), *random_layouts(2, seed), seed)
 print(sorted(signatures() - before))
 """
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from junqi.board import point_name
+from junqi.games import play_games, warm_up
 from junqi.layout import LAYOUT_POINTS, Layout, format_layout, parse_layout, parse_layouts
 from junqi.panel import Panel
 from junqi.pieces import RED
@@ -26,8 +27,6 @@ from junqi.simulate import (
     game_seeds,
     parse_judge,
     play_game,
-    play_games,
-    warm_up,
 )
 from junqi.stats import NORMAL_95, Score, score_of_pairs
 from junqi.web.studio_bench import Look, Task, Tell
