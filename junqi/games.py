@@ -9,12 +9,10 @@ from functools import partial
 from numpy.typing import ArrayLike
 
 from junqi import simulate
-from junqi.judge_player import JudgePlayer
 from junqi.layout import Layout, format_layout
 from junqi.pieces import Side
 from junqi.rules import Move, Outcome, Rules
 from junqi.simulate import THINK, Judge, Progress, Results
-from junqi.thinker import Thinker
 from junqi.view import View
 from junqi.view_game import Moves, play_views
 
@@ -23,6 +21,9 @@ class ThoughtfulPlayer:
     """The engine's search in a few worlds, as a player."""
 
     def __init__(self, worlds: int, seed: int) -> None:
+        # Loaded only where it plays: most games are simulated ones.
+        from junqi.thinker import Thinker
+
         self._thinker = Thinker(1, seed, effort=worlds)
 
     def move(self, view: View, seconds_left: float) -> Move:
@@ -34,6 +35,8 @@ def decider_of(judge: Judge, seed: int) -> Moves:
     """A judge as a player of real games."""
     if judge.kind == THINK:
         return ThoughtfulPlayer(judge.worlds, seed)
+    from junqi.judge_player import JudgePlayer
+
     return JudgePlayer(judge, seed)
 
 
@@ -76,6 +79,6 @@ def warm_up(*judges: Judge) -> None:
     """Compile or load what these judges need, so that what follows runs at full speed."""
     for judge in judges or (simulate.parse_judge("policy"),):
         if judge.kind == THINK:
-            Thinker(1, effort=1)
+            decider_of(judge, 0)
         else:
             simulate.warm_up(judge)
