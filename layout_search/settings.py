@@ -45,7 +45,7 @@ class Settings:
     """Who plays the games of the search."""
     finals: str = "search:3x3"
     """Who plays the games that decide about the mixture in the end; ``none`` for no finals."""
-    greed: float = 0.25
+    greed: float = 0.4
     """From 0, a mixture without counters, to 1, the best score against people's and random
     layouts."""
 

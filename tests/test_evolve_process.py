@@ -186,7 +186,7 @@ def test_a_stopped_run_is_not_forgotten_by_mistake(cli, stopped) -> None:
 def test_a_resumed_run_keeps_its_settings_but_may_be_longer(cli, stopped) -> None:
     ran = evolve_with(cli, stopped, "--resume", "--greed", 0.9)
     assert ran.code == 2
-    assert "expected greed 0.25 as the stopped run has it, got 0.9" in ran.err
+    assert "expected greed 0.4 as the stopped run has it, got 0.9" in ran.err
     ran = evolve_with(cli, stopped, "--resume", "--rounds", 2, "--json")
     assert ran.code == 0, ran.err
     assert len(json.loads(ran.out)["rounds"]) == 2
