@@ -1,6 +1,6 @@
 """Measure what the parts of the search for layouts are worth: a run without one of them.
 
-    python scripts/ablate_search.py --opponents train.txt --unseen test.txt --minutes 3
+    python scripts/ablate_search.py --opponents train.txt --unseen test.txt --rounds 32
     python scripts/ablate_search.py --opponents train.txt --unseen test.txt --without racing
 
 Without `mixture` the search is plain co-evolution: every round breeds against the last layouts of
@@ -8,6 +8,7 @@ the archive, all alike, and those are the result. Without `people` it meets rand
 Without `racing` every newborn layout plays the same number of games, as many together. Without
 `finals` no strong judge is asked at all. The best single layout is the one with the best score
 against everybody, by the strongest judge asked. Scores are of fresh games; the attack's too.
+Rounds are counted, not minutes, so that what else the machine does makes no difference.
 """
 
 import argparse
@@ -34,6 +35,8 @@ PARTS = ("nothing", "mixture", "people", "racing", "finals")
 # Layouts that plain co-evolution breeds against.
 LAST = 20
 STRANGERS = 200
+# By which finals are sized.
+MINUTES = 3.0
 _FRESH = 900
 
 
@@ -62,7 +65,7 @@ def equal_games(
 
 def found_by(options: argparse.Namespace, workers: Workers) -> tuple[Opponents, Layout]:
     """The mixture that a run finds, and its best single layout."""
-    settings = Settings(seed=options.seed, minutes=options.minutes)
+    settings = Settings(seed=options.seed, rounds=options.rounds, minutes=MINUTES)
     people = parse_layouts(options.opponents.read_text().split())
     if options.without == "mixture":
         rounds.solution_of = last_alike
@@ -103,8 +106,8 @@ def main() -> None:
     parser.add_argument("--without", choices=PARTS, default="nothing")
     parser.add_argument("--opponents", type=Path, required=True, help="layouts that it meets")
     parser.add_argument("--unseen", type=Path, required=True, help="layouts that it does not meet")
-    parser.add_argument("--minutes", type=float, default=3.0)
-    parser.add_argument("--attack-minutes", type=float, default=1.5)
+    parser.add_argument("--rounds", type=int, default=32)
+    parser.add_argument("--attempts", type=int, default=60, help="of the attack")
     parser.add_argument("--games", type=int, default=600, help="for each score")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int)
@@ -114,7 +117,7 @@ def main() -> None:
     single = mix_opponents([(1.0, best[None], None)])
     unseen = mix_opponents([(1.0, parse_layouts(options.unseen.read_text().split()), None)])
     strangers = mix_opponents([(1.0, random_layouts(STRANGERS, _FRESH), None)])
-    print(f"without {options.without}, {options.minutes:g} minutes, seed {options.seed}")
+    print(f"without {options.without}, seed {options.seed}")
     for name, own, others in (
         (f"the best single one, {format_layout(best)}, against unseen", single, unseen),
         ("the mixture against unseen", mixture, unseen),
@@ -124,7 +127,8 @@ def main() -> None:
     counter = attack(
         mixture,
         mixture.layouts,
-        minutes=options.attack_minutes,
+        minutes=0.0,
+        attempts=options.attempts,
         seed=options.seed + _FRESH,
         judge="policy",
         workers=workers,
