@@ -150,7 +150,7 @@ def test_a_stopped_run_is_resumed_to_the_same_book(cli, book, settings, monkeypa
         (("--opponents", f"human,{'a' * 25}"), 1, "25 x marshal (a): expected 1"),
         (("--resume", "--restart"), 2, "expected --resume or --restart, got both"),
         (("--opponents", "book:nobody"), 1, "nobody"),
-        (("--judge", "me"), 2, "expected random, policy or search"),
+        (("--judge", "me"), 2, "expected random, policy, search"),
         (("--resume",), 1, "no checkpoint to resume from"),
         (("--settings", "none.toml"), 1, "no such file"),
         (("--greed", "2"), 2, "expected greed from 0 to 1"),
