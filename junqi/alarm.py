@@ -4,10 +4,11 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Self
 
 
 class Alarm:
-    """Calls a function at a moment, from a thread of its own, unless it is cancelled before."""
+    """Calls a function at a moment, from a thread of its own; not after the end of a ``with``."""
 
     def __init__(self, moment: float, ring: Callable[[], None]) -> None:
         """Set it, for a moment by `time.monotonic`."""
@@ -30,6 +31,12 @@ class Alarm:
             self._is_off = True
         if self._timer is not None:
             self._timer.cancel()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.cancel()
 
     def _end(self) -> None:
         with self._lock:

@@ -205,36 +205,35 @@ class Thinker:
         ply_seed = hash((self._seed, len(view.plies))) & (1 << 62) - 1
         batch = FIRST_WORLDS if effort is None else min(effort, FIRST_WORLDS)
         depth, looked = self._weights.depth, 0
-        alarm = Alarm(begin + limit, self.stop)
-        while True:
-            before = time.monotonic()
-            kinds = sampler.draw(batch, ply_seed + race.worlds)
-            seed = ply_seed + race.worlds
-            values = self._values(root, kinds, race.moves, trees, seed, depth)
-            if values is None:
-                break
-            race.add(values)
-            looked += batch
-            if not self._has_values:
-                # Some values there must be. From now on there are.
-                self._has_values = True
-                if effort is None:
-                    alarm.start()
-            # Moves that have left the race make the next worlds cheaper, never dearer.
-            now = time.monotonic()
-            fitting = (limit - (now - begin)) / (now - before) * batch
-            if effort is not None:
-                fitting = effort - race.worlds
-            batch = min(MORE_WORLDS, int(fitting))
-            if effort is None and batch < MORE_WORLDS:
-                batch = (batch + 1) // 2  # worlds differ, and the time is a limit
-            if self._goes_deeper(depth, looked, race, fitting if effort is None else None):
-                depth, looked, batch = depth + 2, 0, min(batch, FEW_WORLDS)
-            elif race.is_decided() or race.worlds >= MOST_WORLDS:
-                break
-            if batch < 1 or self._is_stopped:
-                break
-        alarm.cancel()
+        with Alarm(begin + limit, self.stop) as alarm:
+            while True:
+                before = time.monotonic()
+                kinds = sampler.draw(batch, ply_seed + race.worlds)
+                seed = ply_seed + race.worlds
+                values = self._values(root, kinds, race.moves, trees, seed, depth)
+                if values is None:
+                    break
+                race.add(values)
+                looked += batch
+                if not self._has_values:
+                    # Some values there must be. From now on there are.
+                    self._has_values = True
+                    if effort is None:
+                        alarm.start()
+                # Moves that have left the race make the next worlds cheaper, never dearer.
+                now = time.monotonic()
+                fitting = (limit - (now - begin)) / (now - before) * batch
+                if effort is not None:
+                    fitting = effort - race.worlds
+                batch = min(MORE_WORLDS, int(fitting))
+                if effort is None and batch < MORE_WORLDS:
+                    batch = (batch + 1) // 2  # worlds differ, and the time is a limit
+                if self._goes_deeper(depth, looked, race, fitting if effort is None else None):
+                    depth, looked, batch = depth + 2, 0, min(batch, FEW_WORLDS)
+                elif race.is_decided() or race.worlds >= MOST_WORLDS:
+                    break
+                if batch < 1 or self._is_stopped:
+                    break
         tells = {move: _tells(view, move) for move in race.moves}
         return race.thought(time.monotonic() - begin, tells)
 

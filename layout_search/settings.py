@@ -119,7 +119,7 @@ class Settings:
             parse_judge(self.finals)
 
     def _costs(self) -> int:
-        """How many times longer than by `search:3x3` games of the finals take, roughly."""
+        """How many times fewer games its judge plays than `search:3x3` would."""
         return THINKING_COSTS if parse_judge(self.finals).kind == THINK else 1
 
     def asked_games(self) -> int:
