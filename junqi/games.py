@@ -1,7 +1,7 @@
 """Games by any judge: by the kernels, or by the engine's own search, the judge `think:N`.
 
-The latter is a hundred times slower than `search:3x3`, and the one whose opinion of a layout counts
-in the end: he is who will play it.
+The latter is some thirty times slower than `search:3x3`, and the one whose opinion of a layout
+counts in the end: he is who will play it.
 """
 
 from functools import partial

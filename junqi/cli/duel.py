@@ -57,8 +57,8 @@ def duel(
     """Let two layouts play each other in simulated games, colours swapped in pairs.
 
     A judge is a simulated player: random, policy, search:DxW, which searches D plies deep on each
-    of W sampled worlds, or think:N, the engine itself with N worlds, which takes a hundred times as
-    long as search:3x3. Each player knows only what it would be told in a real game. The score is
+    of W sampled worlds, or think:N, the engine itself with N worlds, which takes some thirty times
+    as long as search:3x3. Each player knows only what it would be told in a real game. The score is
     A's, with its 95 % interval.
     """
     from junqi.duel import duel as play
