@@ -1,14 +1,17 @@
-"""The last word: a stronger judge looks at the best of the archive again.
+"""A stronger judge looks at the best of the archive again, before the last rounds.
 
 His new games against people's and random layouts join those of the search, and the mixture is
 solved once more, as after a round: safe from counters under the fast judge, who has met thousands
-of them, and, by the greed, good in the strong judge's eyes. Solving it against counters under the
-strong judge too was tried: he has time for few games, so these counters are mostly foreseen ones,
-and the mixture lost more to those that the fast judge really found (66 % instead of 60 %).
+of them, and, by the greed, good in the strong judge's eyes. The more he says the further that moves
+the mixture, to where no round has looked for counters yet. So rounds follow that do.
 
-His games between finalists tell whether the judges agree, and who beats whom (`blend`).
+Solving it against counters under the strong judge too was tried: he has time for few games, so
+these counters are mostly foreseen ones, and the mixture lost more to those that the fast judge
+really found (66 % instead of 60 %). His games between finalists tell whether the judges agree, and
+who beats whom (`blend`).
 """
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,18 +19,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from junqi.games import warm_up
-from junqi.layout import Layout
 from junqi.simulate import parse_judge
 from layout_search.archive import Archive
 from layout_search.fitness import score
 from layout_search.foresight import GAME_VARIANCE
-from layout_search.mixture import prune
-from layout_search.rounds import expected_by, expected_scores, panel_of, solution_of
-from layout_search.run import Run
+from layout_search.rounds import expected_scores, panel_of, solve_anew
+from layout_search.run import FinalGames, Run
 from layout_search.workers import ALL_CORES, Workers
 
 Vector = NDArray[np.float64]
+FinalsReport = Callable[[int, int], None]
 
 # Pairs in one call: some seconds of a strong judge's games, so that progress can be told.
 PAIRS_AT_ONCE = 64
@@ -40,64 +41,63 @@ RATING, RATING_ERROR = 0.8, 0.05
 _FINALS_STREAM = 100
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Finals:
-    """What the strong judge found."""
+    """What the finals tell at the end of a run."""
 
-    layouts: Layout
-    """The finalists, ``int8[n, 25]``."""
-    members: list[int]
-    """Their numbers in the archive."""
-    strong: Archive
-    """Their games under the strong judge alone."""
+    final: FinalGames
     payoff: NDArray[np.float64]
-    """The strong judge's payoffs between them, as far as all games tell."""
-    panel_scores: Vector
-    """Against people's and random layouts, by the strong judge."""
+    """The strong judge's payoffs between the finalists, as far as all games tell."""
     expected: Vector
-    """The same as far as all his games tell, those of the search too, and what they foretell."""
-    shares: Vector
-    """Of all layouts of the archive, in the final mixture."""
-    games: int
+    """Their scores against people's and random layouts, as far as all his games tell, those of the
+    search too, and what they foretell."""
 
 
 def hold_finals(
     run: Run,
     workers: Workers = ALL_CORES,
-    report: Callable[[int], None] = lambda games: None,
-) -> Finals:
-    """Judge the best of the archive again and solve for the final mixture.
+    report: FinalsReport = lambda games, planned: None,
+) -> None:
+    """Judge the best of the archive again, and solve for the mixture with what was seen.
 
-    `report` is told of games as they are finished.
+    `report` is told of games as they are finished, and of how many there will be.
     """
     settings = run.settings
+    begin = time.monotonic()
     judge = parse_judge(settings.finals)
-    warm_up(judge)
     members = choose_finalists(run)
     strong = Archive()
     for member in members:
         strong.add(run.archive.layouts[member])
     games = settings.final_games()
-    seed = (settings.seed, _FINALS_STREAM)
+    planned = _games_of(len(members), games)
+    seed = (settings.seed, _FINALS_STREAM, len(run.rounds))
     pairs = draw_pairs(run.shares[members], games // MEETING, seed)
     for number, chunk in enumerate(_unlike_chunks(pairs)):
-        report(strong.play(chunk, MEETING, (*seed, number), judge, workers))
+        report(strong.play(chunk, MEETING, (*seed, number), judge, workers), planned)
     panel = panel_of(run, seed)
-    layouts = run.archive.layouts[members]
     panel_scores: list[float] = []
-    for layout in layouts:
+    for layout in strong.layouts:
         panel_scores.append(score(layout[None], panel, games, (*seed, 0), judge, workers)[0])
-        report(games)
+        report(games, planned)
     scores = np.array(panel_scores)
-    points, seen = run.strong_points.copy(), run.strong_games.copy()
-    points[members] += games * scores
-    seen[members] += games
-    expected = expected_by(run, points, seen)
-    payoff = blend(run.archive.payoff(), expected, strong, members)
-    shares = prune(solution_of(run, expected).rows)
-    played = MEETING * len(pairs) + games * len(members)
-    among = payoff[np.ix_(members, members)]
-    return Finals(layouts, members, strong, among, scores, expected[members], shares, played)
+    run.strong_points[members] += games * scores
+    run.strong_games[members] += games
+    solve_anew(run)
+    seconds = time.monotonic() - begin
+    run.games += planned
+    run.strong_played += planned
+    run.strong_seconds += seconds
+    run.final = FinalGames(members, strong, scores, planned, seconds, len(run.rounds))
+
+
+def finals_of(run: Run) -> Finals | None:
+    """What the finals of a run tell now; None if it had none."""
+    if run.final is None:
+        return None
+    members, expected = run.final.members, expected_scores(run)
+    payoff = blend(run.archive.payoff(), expected, run.final.strong, members)
+    return Finals(run.final, payoff[np.ix_(members, members)], expected[members])
 
 
 def draw_pairs(shares: Vector, meetings: int, seed: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -158,8 +158,12 @@ def blend(
 
 def planned_games(run: Run) -> int:
     """How many games the finals of a run take."""
-    finalists = len(choose_finalists(run))
-    games = run.settings.final_games()
+    finalists = min(run.settings.finalists, len(run.archive))
+    return _games_of(finalists, run.settings.final_games())
+
+
+def _games_of(finalists: int, games: int) -> int:
+    """Of the finals, if each finalist plays so many against the others, and against the panel."""
     return finalists * games + (finalists * (games // MEETING) * MEETING if finalists > 1 else 0)
 
 

@@ -15,8 +15,10 @@ SETTLED = 8
 # plays what beats it. With the same worth an attack on one archive's mixture found 55.3 instead of
 # 54.6 %.
 COLUMN_SPREAD = 0.5
-# A layout that is played less often is left out: it would only be noise.
+# A layout that is played less often is left out, it would only be noise; but no more of all games
+# than this is taken away from such layouts, however many there are.
 LEAST_SHARE = 0.0025
+MOST_LEFT_OUT = 0.1
 
 
 class Solution(NamedTuple):
@@ -86,11 +88,13 @@ def _softmax(logits: Vector) -> Vector:
     return powers / powers.sum()
 
 
-def prune(shares: Vector, least: float = LEAST_SHARE) -> Vector:
+def prune(shares: Vector) -> Vector:
     """The mixture without what is hardly ever played."""
-    kept = np.where(shares >= least, shares, 0.0)
-    if not kept.any():
-        kept = np.where(shares == shares.max(), shares, 0.0)
+    order = np.argsort(-shares, kind="stable")
+    before = np.cumsum(shares[order]) - shares[order]
+    is_kept = np.empty(len(shares), bool)
+    is_kept[order] = (shares[order] >= LEAST_SHARE) | (before < 1 - MOST_LEFT_OUT)
+    kept = np.where(is_kept, shares, 0.0)
     return kept / kept.sum()
 
 

@@ -13,7 +13,7 @@ from junqi.pieces import KINDS, RED
 from junqi.render import LAYOUT_ROWS, cells_of
 from junqi.stats import Score
 from layout_search.archive import Archive
-from layout_search.finals import Finals, choose_finalists
+from layout_search.finals import choose_finalists, finals_of
 from layout_search.mixture import prune
 from layout_search.run import RoundReport, Run
 from layout_search.transfer import Transfer, compare_payoffs, compare_scores
@@ -159,18 +159,19 @@ class Report:
         }
 
 
-def final_mixture(run: Run, finals: Finals | None) -> dict[str, float]:
+def final_mixture(run: Run) -> dict[str, float]:
     """The layouts that carry the mixture and their shares, the heaviest first."""
-    shares = prune(run.shares) if finals is None else finals.shares
+    shares = prune(run.shares)
     texts = map(format_layout, run.archive.layouts)
     rounded = [round(float(share), SHARE_DIGITS) for share in shares]
     return _heaviest_first({k: share for k, share in zip(texts, rounded, strict=True) if share > 0})
 
 
-def report_of(run: Run, finals: Finals | None) -> Report:
+def report_of(run: Run) -> Report:
     """What a run that has just ended can tell, all but the fresh evidence."""
-    mixture = final_mixture(run, finals)
-    members = choose_finalists(run) if finals is None else finals.members
+    mixture = final_mixture(run)
+    finals = finals_of(run)
+    members = choose_finalists(run) if finals is None else finals.final.members
     texts = [format_layout(run.archive.layouts[member]) for member in members]
     # As in the mixture; those without a share stay in the order in which they were found.
     place = {layout: number for number, layout in enumerate(mixture)}
@@ -186,10 +187,11 @@ def report_of(run: Run, finals: Finals | None) -> Report:
     strong = None
     if finals is not None:
         own = np.ix_(order, order)
-        met = _both_ways(finals.strong)
-        panel_games = (finals.games - met.sum() / 2) / len(members)
-        seen = finals.strong.payoff()[own]
-        scores = finals.panel_scores[order]
+        final = finals.final
+        met = _both_ways(final.strong)
+        panel_games = (final.games - met.sum() / 2) / len(members)
+        seen = final.strong.payoff()[own]
+        scores = final.panel_scores[order]
         strong = Judged(run.settings.finals, seen, met[own], scores, panel_games)
     # The best of many noisy scores is a lucky one; what is expected of a layout is less so.
     best = int(np.argmax(fast.panel_scores if finals is None else finals.expected[order]))

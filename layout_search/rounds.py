@@ -85,8 +85,7 @@ def one_round(
     run.games += attempts * settings.respond_games()
     for number, best in enumerate(found, settings.counters + 1):
         _take_in(run, best, panel, (*seed, number), judge, workers)
-    solution = solution_of(run, expected_scores(run))
-    run.shares, run.threats = solution.rows, solution.columns
+    solve_anew(run)
     if settings.finals != "none":
         ask(run, panel, seed, workers)
     return counter
@@ -179,16 +178,13 @@ def ask(run: Run, panel: Opponents, seed: tuple[int, ...], workers: Workers) -> 
         run.strong_points[asked] += games * score(layout, panel, games, name, judge, workers)[0]
         run.strong_games[asked] += games
         run.games += games
+        run.strong_played += games
     run.strong_seconds += time.monotonic() - begin
 
 
 def foresight_of(run: Run) -> Foresight | None:
     """What is known of the strong judge's mind; None while that is too little."""
-    return learned(run, run.strong_points, run.strong_games)
-
-
-def learned(run: Run, points: Vector, games: Vector) -> Foresight | None:
-    """What such scores of the archive by the strong judge tell; None if they are too few."""
+    points, games = run.strong_points, run.strong_games
     known = games > 0
     if known.sum() < LEAST_LAYOUTS:
         return None
@@ -197,17 +193,17 @@ def learned(run: Run, points: Vector, games: Vector) -> Foresight | None:
 
 def expected_scores(run: Run) -> Vector:
     """Of each layout of the archive against the panel, by the strongest judge that was asked."""
-    return expected_by(run, run.strong_points, run.strong_games)
-
-
-def expected_by(run: Run, points: Vector, games: Vector) -> Vector:
-    """The same if these were the strong judge's scores."""
-    foresight = learned(run, points, games)
+    foresight = foresight_of(run)
     if foresight is None:
         return run.panel_scores
     expected = foresight.predict(run.archive.layouts)
-    expected[games > 0] = foresight.learned
+    expected[run.strong_games > 0] = foresight.learned
     return expected
+
+
+def solve_anew(run: Run) -> None:
+    """Solve for the mixture and for what threatens it, with all that is known."""
+    run.shares, run.threats = solution_of(run, expected_scores(run))
 
 
 def solution_of(run: Run, expected: Vector) -> Solution:

@@ -41,6 +41,22 @@ class RoundReport:
     seconds: float
 
 
+@dataclass(frozen=True, eq=False)
+class FinalGames:
+    """What the judge of the finals saw of the finalists, in games of the finals alone."""
+
+    members: list[int]
+    """The finalists' numbers in the archive."""
+    strong: Archive
+    """The finalists, and their games against each other."""
+    panel_scores: Vector
+    """Of each against people's and random layouts."""
+    games: int
+    seconds: float
+    rounds: int
+    """How many there were before."""
+
+
 @dataclass(eq=False)
 class Run:
     """A search on its way."""
@@ -63,6 +79,10 @@ class Run:
     seconds: float = 0.0
     strong_seconds: float = 0.0
     """Of those, in games by the judge of the finals."""
+    strong_played: int = 0
+    """How many these were."""
+    final: FinalGames | None = None
+    """None while there were no finals."""
     key: str = ""
     """What a book calls the run, also after it was stopped and resumed."""
 
@@ -79,10 +99,7 @@ def save(run: Run, path: Path) -> None:
         "key": run.key,
         "settings": run.settings.to_json(),
         "people": [format_layout(layout) for layout in run.people],
-        "archive": [format_layout(layout) for layout in run.archive.layouts],
-        "points": run.archive.points.tolist(),
-        "games": run.archive.games.tolist(),
-        "draws": run.archive.draws.tolist(),
+        "archive": _archive_to_json(run.archive),
         "panel_scores": run.panel_scores.tolist(),
         "strong_points": run.strong_points.tolist(),
         "strong_games": run.strong_games.tolist(),
@@ -92,6 +109,8 @@ def save(run: Run, path: Path) -> None:
         "all_games": run.games,
         "seconds": run.seconds,
         "strong_seconds": run.strong_seconds,
+        "strong_played": run.strong_played,
+        "final": None if run.final is None else _final_to_json(run.final),
     }
     write_whole(path, json.dumps(state))
 
@@ -117,20 +136,45 @@ def load(path: Path) -> Run:
 
 
 def _run_of(state: dict[str, Any]) -> Run:
-    layouts = parse_layouts(state["archive"])
-    points, games, draws = (
-        np.array(state[name], dtype=np.float64).reshape(len(layouts), len(layouts))
-        for name in ("points", "games", "draws")
-    )
     vectors = ("panel_scores", "strong_points", "strong_games", "shares", "threats")
     return Run(
         settings=Settings(**state["settings"]),
         people=parse_layouts(state["people"]),
-        archive=Archive(layouts, points, games, draws),
+        archive=_archive_of(state["archive"]),
         **{name: np.array(state[name], dtype=np.float64) for name in vectors},
         rounds=[RoundReport(**row) for row in state["rounds"]],
         games=state["all_games"],
         seconds=state["seconds"],
         strong_seconds=state["strong_seconds"],
+        strong_played=state["strong_played"],
+        final=None if state["final"] is None else _final_of(state["final"]),
         key=state["key"],
     )
+
+
+def _archive_to_json(archive: Archive) -> dict[str, Any]:
+    return {
+        "layouts": [format_layout(layout) for layout in archive.layouts],
+        "points": archive.points.tolist(),
+        "games": archive.games.tolist(),
+        "draws": archive.draws.tolist(),
+    }
+
+
+def _archive_of(state: dict[str, Any]) -> Archive:
+    layouts = parse_layouts(state["layouts"])
+    points, games, draws = (
+        np.array(state[name], dtype=np.float64).reshape(len(layouts), len(layouts))
+        for name in ("points", "games", "draws")
+    )
+    return Archive(layouts, points, games, draws)
+
+
+def _final_to_json(final: FinalGames) -> dict[str, Any]:
+    strong, scores = _archive_to_json(final.strong), final.panel_scores.tolist()
+    return vars(final) | {"strong": strong, "panel_scores": scores}
+
+
+def _final_of(state: dict[str, Any]) -> FinalGames:
+    strong, scores = _archive_of(state["strong"]), np.array(state["panel_scores"], np.float64)
+    return FinalGames(**state | {"strong": strong, "panel_scores": scores})

@@ -23,7 +23,6 @@ from junqi.stats import score_of_pairs
 from layout_search import respond, rounds
 from layout_search.attack import attack
 from layout_search.evolve import search
-from layout_search.finals import hold_finals
 from layout_search.fitness import Opponents, draw, mix_opponents, play_colours
 from layout_search.genome import Individual
 from layout_search.mixture import Solution, prune
@@ -76,11 +75,6 @@ def found_by(options: argparse.Namespace, workers: Workers) -> tuple[Opponents, 
     run = start(settings, people[:0] if options.without == "people" else people)
     search(run, workers)
     shares, expected = prune(run.shares), rounds.expected_scores(run)
-    if settings.finals != "none" and options.without != "mixture":
-        finals = hold_finals(run, workers)
-        shares = finals.shares
-        expected = np.full(len(expected), -np.inf)
-        expected[finals.members] = finals.expected
     best = run.archive.layouts[int(np.argmax(expected))]
     print(f"{len(run.rounds)} rounds, {run.games:,} games, {int((shares > 0).sum())} layouts")
     return mix_opponents([(1.0, run.archive.layouts, shares)]), best

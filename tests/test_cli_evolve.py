@@ -122,7 +122,7 @@ def test_a_dry_run_changes_nothing(cli, book, settings, tmp_path) -> None:
 
 
 def test_a_stopped_run_is_resumed_to_the_same_book(cli, book, settings, monkeypatch) -> None:
-    from layout_search import finals
+    from layout_search import evolve as loop
 
     evolve(cli, book, settings)
     whole = mixture(book)
@@ -132,7 +132,7 @@ def test_a_stopped_run_is_resumed_to_the_same_book(cli, book, settings, monkeypa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(finals, "hold_finals", interrupted)
+        patch.setattr(loop, "hold_finals", interrupted)
         ran = evolve(cli, book, settings)
     assert ran.code == 130
     assert "stopped after 2 rounds: --resume goes on" in ran.err

@@ -15,11 +15,26 @@ from junqi.layout import (
 from junqi.simulate import parse_judge
 from layout_search.archive import Archive
 from layout_search.attack import attack
-from layout_search.evolve import STEADY_ROUNDS, search
-from layout_search.finals import blend, choose_finalists, draw_pairs, hold_finals, planned_games
+from layout_search.evolve import STEADY_ROUNDS, _finals_are_due, search
+from layout_search.finals import (
+    blend,
+    choose_finalists,
+    draw_pairs,
+    finals_of,
+    hold_finals,
+    planned_games,
+)
 from layout_search.fitness import draw, mix_opponents, score
 from layout_search.respond import respond
-from layout_search.rounds import ASKED, ASKED_TIMES, SINGLE_EVERY, ask, panel_of, solution_of
+from layout_search.rounds import (
+    ASKED,
+    ASKED_TIMES,
+    SINGLE_EVERY,
+    ask,
+    expected_scores,
+    panel_of,
+    solution_of,
+)
 from layout_search.run import CannotResume, RoundReport, Run, load, save, start
 from layout_search.settings import THINKING_COSTS, InvalidSettings, Settings, read_settings
 from layout_search.workers import ALL_CORES, Threads, Workers
@@ -103,10 +118,11 @@ def test_rounds_grow_an_archive_of_legal_layouts_and_a_mixture() -> None:
 
 def test_the_strong_judge_is_asked_about_what_carries_the_mixture() -> None:
     run = searched()
-    asked = run.strong_games
+    asked = run.strong_games.copy()
+    asked[run.final.members] -= SMALL.final_games()
     assert asked.sum() == len(run.rounds) * ASKED * SMALL.asked_games()
     assert asked.max() <= ASKED_TIMES * SMALL.asked_games()
-    assert (run.strong_points <= asked).all()
+    assert (run.strong_points <= run.strong_games).all()
     assert (asked > 0).sum() < len(run.archive)
 
 
@@ -122,19 +138,40 @@ def test_a_layout_that_answers_a_threat_is_played_though_nobody_plays_the_threat
 
 def test_rounds_leave_time_for_finals_and_evidence() -> None:
     run = searched(replace(SMALL, rounds=1))
-    run.settings = replace(SMALL, rounds=None, minutes=1)
-    a_game = run.strong_seconds / run.strong_games.sum()
+    run.settings, run.final = replace(SMALL, rounds=None, minutes=1), None
     # Half a minute is left, and the strong judge's games will take a minute.
     run.seconds = 30
     after = planned_games(run) + run.settings.fresh_games()
-    run.strong_seconds *= 60 / (after * a_game)
+    run.strong_seconds = run.strong_played * 60 / after
     search(run)
     assert len(run.rounds) == 1
+    assert run.final is not None
+
+
+@pytest.mark.parametrize(("rounds", "before"), [(1, 1), (3, 3), (4, 3), (8, 6)])
+def test_finals_come_before_the_last_quarter_of_the_rounds(rounds, before) -> None:
+    run = searched(replace(SMALL, rounds=rounds))
+    assert len(run.rounds) == rounds
+    assert run.final.rounds == before
+
+
+def test_finals_come_before_the_last_quarter_of_the_time() -> None:
+    run = searched(replace(SMALL, rounds=2))
+    run.settings, run.final = replace(SMALL, rounds=None, minutes=10), None
+    run.strong_seconds = run.strong_played / 1e6
+    for seconds, is_due in ((100, False), (440, False), (460, True)):
+        run.seconds = seconds
+        assert _finals_are_due(run) is is_due
 
 
 def test_a_search_ends_when_counters_stay_within_the_margin() -> None:
     run = searched(replace(SMALL, rounds=30, margin=0.5))
-    assert len(run.rounds) == STEADY_ROUNDS
+    # Before the finals and after them, which made another mixture.
+    assert run.final.rounds == STEADY_ROUNDS
+    assert len(run.rounds) == 2 * STEADY_ROUNDS
+    assert (
+        len(searched(replace(SMALL, rounds=30, margin=0.5, finals="none")).rounds) == STEADY_ROUNDS
+    )
 
 
 def test_a_seed_gives_the_same_search_for_any_number_of_threads() -> None:
@@ -142,14 +179,23 @@ def test_a_seed_gives_the_same_search_for_any_number_of_threads() -> None:
     assert state(searched()) != state(searched(replace(SMALL, seed=2)))
 
 
-def test_a_resumed_search_ends_like_an_uninterrupted_one(tmp_path) -> None:
+@pytest.mark.parametrize("after", [1, 3, 4])
+def test_a_resumed_search_ends_like_an_uninterrupted_one(after, tmp_path) -> None:
+    settings = replace(SMALL, rounds=5)  # with finals after the fourth
     checkpoint = tmp_path / "run.json"
-    stopped = start(replace(SMALL, rounds=1), PEOPLE)
-    search(stopped, checkpoint=checkpoint)
+
+    def stop(report: RoundReport) -> None:
+        if report.number > after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        search(start(settings, PEOPLE), report=stop, checkpoint=checkpoint)
     resumed = load(checkpoint)
-    resumed.settings = SMALL
+    assert (len(resumed.rounds), resumed.final is not None) == (after, after == 4)
     search(resumed)
-    assert state(resumed) == state(searched())
+    whole = searched(settings)
+    assert state(resumed) == state(whole)
+    assert np.array_equal(finals_of(resumed).payoff, finals_of(whole).payoff)
 
 
 def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path) -> None:
@@ -167,15 +213,23 @@ def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path) -> None:
 
 
 def test_finals_choose_among_carriers_and_the_greedy_and_solve_anew() -> None:
-    run = searched()
-    finals = hold_finals(run)
-    assert finals.members == choose_finalists(run)
-    assert finals.games == planned_games(run) == finals.strong.games.sum() + 8 * len(finals.members)
-    assert len(set(finals.members)) == len(finals.members)
-    assert finals.shares.sum() == pytest.approx(1)
-    assert np.allclose(finals.payoff, -finals.payoff.T)
-    again = hold_finals(run, Threads(1))
-    assert np.array_equal(again.shares, finals.shares)
+    run = searched(replace(SMALL, finals="none"))
+    run.settings = SMALL
+    assert finals_of(run) is None
+    members, planned, games = choose_finalists(run), planned_games(run), run.games
+    told = []
+    hold_finals(run, Threads(1), lambda games, planned: told.append((games, planned)))
+    final = run.final
+    assert final.members == members
+    assert len(set(members)) == len(members)
+    assert final.games == planned == run.games - games == run.strong_played
+    assert final.games == final.strong.games.sum() + 8 * len(members)
+    assert sum(games for games, _ in told) == planned
+    assert {of for _, of in told} == {planned}
+    assert run.shares.sum() == pytest.approx(1)
+    assert np.array_equal(run.shares, solution_of(run, expected_scores(run)).rows)
+    payoff = finals_of(run).payoff
+    assert np.allclose(payoff, -payoff.T)
 
 
 def test_asking_for_the_best_single_layout_leaves_the_panel_scores_alone() -> None:
@@ -202,10 +256,9 @@ def test_the_engine_as_judge_of_the_finals_plays_fewer_games() -> None:
 def test_the_engine_holds_finals() -> None:
     settings = replace(SMALL, rounds=1, finals="think:1", strong_games=2, finalist_games=4)
     run = searched(settings)
-    assert run.strong_games.sum() == ASKED * 2
-    finals = hold_finals(run)
-    assert finals.games == planned_games(run)
-    assert finals.shares.sum() == pytest.approx(1)
+    assert run.strong_games.sum() == ASKED * 2 + 4 * len(run.final.members)
+    assert run.final.games == planned_games(run)
+    assert run.shares.sum() == pytest.approx(1)
 
 
 def test_a_blend_follows_few_strong_games_halfway_and_many_fully() -> None:

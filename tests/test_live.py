@@ -33,7 +33,13 @@ def test_the_line_tells_where_the_search_is() -> None:
         "round 2 of 4, generation 3 at 55.0 %, last counter 70.0 %, mixture of 1 in 2 layouts, "
     )
     assert lines[-1].endswith("games/s, 0:30 left")
-    assert [event["event"] for event in events] == ["generation", "round", "generation"]
+    watch.finals(8, 40)
+    watch.finals(8, 40)
+    assert "finals by search:3x3: 16 of 40 games" in lines[-1]
+    assert [event["event"] for event in events] == ["generation", "round", "generation"] + 2 * [
+        "finals"
+    ]
+    assert events[-1] == {"event": "finals", "games": 16, "planned": 40}
 
 
 def test_with_a_time_the_line_tells_what_is_left_of_it() -> None:

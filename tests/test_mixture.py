@@ -41,6 +41,13 @@ def test_pruning_leaves_out_what_is_hardly_played() -> None:
     assert prune(np.full(1000, 0.001)).sum() == pytest.approx(1)
 
 
+def test_pruning_takes_away_a_tenth_of_all_games_at_most() -> None:
+    shares = np.append(0.5, np.full(1000, 0.0005))
+    kept = prune(shares)
+    assert 0.9 <= shares[kept > 0].sum() < 0.901
+    assert kept[0] == kept.max()
+
+
 @pytest.mark.parametrize("payoff", [np.zeros((0, 3)), np.zeros((0, 0)), np.ones(2)])
 def test_what_is_no_payoff_matrix_is_refused(payoff) -> None:
     with pytest.raises(ValueError, match="expected"):

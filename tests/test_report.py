@@ -11,7 +11,7 @@ from junqi.layout import parse_layouts
 from junqi.pieces import KINDS
 from junqi.stats import Score
 from layout_search.evolve import search
-from layout_search.finals import hold_finals
+from layout_search.finals import finals_of
 from layout_search.report import (
     NoReport,
     Scored,
@@ -49,7 +49,7 @@ def run():
 
 @pytest.fixture(scope="module")
 def finals(run):
-    return hold_finals(run)
+    return finals_of(run)
 
 
 def stored_and_read(report, evidence=(), attacks=()):
@@ -58,7 +58,7 @@ def stored_and_read(report, evidence=(), attacks=()):
 
 
 def test_a_report_survives_being_kept(run, finals) -> None:
-    report = report_of(run, finals)
+    report = report_of(run)
     kept = stored_and_read(report)
     assert (kept.mixture, kept.finalists) == (report.mixture, report.finalists)
     assert (kept.rounds, kept.greediest) == (report.rounds, report.greediest)
@@ -68,7 +68,7 @@ def test_a_report_survives_being_kept(run, finals) -> None:
 
 
 def test_finalists_begin_with_the_mixture_and_payoffs_follow_them(run, finals) -> None:
-    report = report_of(run, finals)
+    report = report_of(run)
     playing = [layout for layout in report.mixture if layout in report.finalists]
     assert playing
     assert report.finalists[: len(playing)] == playing
@@ -76,10 +76,10 @@ def test_finalists_begin_with_the_mixture_and_payoffs_follow_them(run, finals) -
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1, abs=0.001)
     assert np.allclose(report.strong.payoff, -report.strong.payoff.T)
-    members = [finals.members[i] for i in range(len(finals.members))]
+    members = finals.final.members
     first = next(i for i, m in enumerate(members) if _text(run, m) == report.finalists[0])
     second = next(i for i, m in enumerate(members) if _text(run, m) == report.finalists[1])
-    assert report.strong.payoff[0, 1] == finals.strong.payoff()[first, second]
+    assert report.strong.payoff[0, 1] == finals.final.strong.payoff()[first, second]
     assert report.fast.payoff[0, 1] == run.archive.payoff()[members[first], members[second]]
     assert report.strong.panel_games == SMALL.finalist_games
 
@@ -91,7 +91,7 @@ def _text(run, member: int) -> str:
 
 
 def test_a_run_without_finals_has_a_report_of_the_fast_judge(run) -> None:
-    report = report_of(run, None)
+    report = report_of(replace(run, final=None))
     assert report.strong is None
     assert report.payoff_transfer() is None
     assert stored_and_read(report).strong is None
@@ -99,7 +99,7 @@ def test_a_run_without_finals_has_a_report_of_the_fast_judge(run) -> None:
 
 
 def test_the_mixture_scores_as_its_parts_do_with_a_smaller_error(run, finals) -> None:
-    report = report_of(run, finals)
+    report = report_of(run)
     one, two = list(report.mixture)[:1] * 2
     report = replace(report, mixture={one: 0.75, "x": 0.25}, evidence=[
         Scored(one, "human", "policy", 100, Score(0.8, 0.04)),
@@ -154,7 +154,7 @@ def page_of(report, **facts: str) -> str:
 
 
 def test_the_page_is_whole_and_needs_nothing_else(run, finals) -> None:
-    report = report_of(run, finals)
+    report = report_of(run)
     scores = [
         Scored(layout, "human@0123456789", "search:1x1", 20, Score(0.6, 0.1), "junqi <again>")
         for layout in report.mixture

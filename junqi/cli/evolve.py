@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from book.rows import Evidence
     from book.rows import Run as BookRun
     from book.store import Book
-    from layout_search.finals import Finals
     from layout_search.report import Report
     from layout_search.run import Run
     from layout_search.settings import Settings
@@ -159,10 +158,10 @@ def evolve(
     """Evolve layouts into a mixture that no counter beats by much, and put it into the book.
 
     In each round a genetic algorithm looks for the best response to the present mixture, and the
-    mixture is solved anew with it. In the end a stronger judge looks at the best again, and the
-    final mixture is written to the book: its layouts get their weights, all others weight 0
-    (junqi book undo takes that back). Its score in fresh games is kept as evidence, and a report
-    with pictures is written beside the book. A checkpoint there lets a stopped run go on; of the
+    mixture is solved anew with it. Before the last quarter of the run a stronger judge looks at
+    the best again. The final mixture is written to the book: its layouts get their weights, all
+    others weight 0 (junqi book undo takes that back). Its score in fresh games is kept as evidence,
+    and a report with pictures is written beside the book. A checkpoint there lets a stopped run go on; of the
     settings, only --minutes and --rounds may then be changed.
     """
     from book.default import book_paths
@@ -188,7 +187,9 @@ def evolve(
         raise wrong_usage(context, "expected --resume or --restart, got both")
     if resume:
         run = load(checkpoint)
-        run.settings = _resumed(context, run.settings, given | {"seed": seed})
+        longer = _resumed(context, run.settings, given | {"seed": seed})
+        if longer != run.settings:  # the finals were those of another length
+            run.settings, run.final = longer, None
     else:
         if not restart and not dry_run:
             _check_not_waiting(checkpoint)
@@ -203,15 +204,14 @@ def evolve(
         with event_log(log_json) as log:
             with watching(run, log) as watch:
                 kept_at = None if dry_run else checkpoint
-                search(run, workers, watch.round, kept_at, watch.generation)
+                search(run, workers, watch.round, kept_at, watch.generation, watch.finals)
             begin = time.monotonic()
-            result = _finals(run, workers, log)
-            report = report_of(run, result)
+            report = report_of(run)
             with reading(context, book) as opened:
                 evidence = _evidence(opened, report, run, workers, log)
         with changing(context, book, dry_run) as opened:
             seconds = run.seconds + time.monotonic() - begin
-            row = keep_run(opened, command_line(context), seconds, run, result, report, evidence)
+            row = keep_run(opened, command_line(context), seconds, run, report, evidence)
             report = load_report(opened, row)  # what is told now is what is told later
     except BaseException:  # whatever it was, nothing is lost
         if not dry_run:
@@ -273,25 +273,6 @@ def _people(book: "Book", words: str) -> tuple[list[str], dict[str, float]]:
             people += [text for text in find_panel(book, word, 0).texts if text not in people]
             shares.pop("against_people", None)
     return people, shares
-
-
-def _finals(run: "Run", workers: "Workers", log: Log) -> "Finals | None":
-    from layout_search.finals import hold_finals, planned_games
-
-    if run.settings.finals == "none":
-        return None
-    planned = planned_games(run)
-    done = 0
-    with progress_bar(f"finals by {run.settings.finals}", planned) as progress:
-
-        def report(games: int) -> None:
-            nonlocal done
-            done += games
-            log("finals", games=done, planned=planned)
-            progress(games)
-
-        log("finals", games=done, planned=planned)
-        return hold_finals(run, workers, report)
 
 
 def _evidence(

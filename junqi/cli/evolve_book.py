@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from book.rows import Evidence, Payoff
     from book.rows import Run as BookRun
     from book.store import Book
-    from layout_search.finals import Finals
     from layout_search.report import Report
-    from layout_search.run import Run
+    from layout_search.run import FinalGames, Run
     from layout_search.settings import Settings
     from layout_search.workers import Workers
 
@@ -74,7 +73,6 @@ def keep_run(
     command: str,
     seconds: float,
     run: "Run",
-    finals: "Finals | None",
     report: "Report",
     evidence: "list[Evidence]",
 ) -> "BookRun":
@@ -86,7 +84,7 @@ def keep_run(
     from book.store import Filter
     from layout_search.report import to_store
 
-    played = sum(row.games for row in evidence) + (0 if finals is None else finals.games)
+    played = sum(row.games for row in evidence)
     row = _book_run(run, command, seconds, to_store(report), played)
     book.add_run(row)
     book.set_weight([known.id for known in book.layouts(Filter(in_mixture=True))], 0.0)
@@ -106,8 +104,8 @@ def keep_run(
     book.add_evidence(
         replace(score, run=row.key) for score in evidence if book.known_evidence(score) is None
     )
-    if finals is not None:
-        payoffs = _payoffs(run, finals, row.key)
+    if run.final is not None:
+        payoffs = _payoffs(run, run.final, row.key)
         book.add_payoffs(payoff for payoff in payoffs if book.known_payoff(payoff) is None)
     return book.run(row.key)
 
@@ -132,15 +130,15 @@ def _book_run(
     )
 
 
-def _payoffs(run: "Run", finals: "Finals", key: str) -> "list[Payoff]":
+def _payoffs(run: "Run", final: "FinalGames", key: str) -> "list[Payoff]":
     """The games between finalists by the stronger judge."""
     import numpy as np
 
     from book.rows import Payoff
     from junqi.layout import format_layout
 
-    texts = [format_layout(layout) for layout in finals.layouts]
-    met = finals.strong
+    met = final.strong
+    texts = [format_layout(layout) for layout in met.layouts]
     command = _command_again(run)
     rows = []
     for row, column in zip(*np.nonzero(met.games), strict=True):

@@ -27,7 +27,7 @@ def event_log(path: Path | None) -> Iterator[Log]:
 
 
 class Watch:
-    """Is told of generations and rounds, and tells whoever watches."""
+    """Is told of generations, rounds and finals, and tells whoever watches."""
 
     def __init__(self, run: "Run", log: Log, show: Callable[[str], None]) -> None:
         self._run = run
@@ -37,6 +37,7 @@ class Watch:
         """When the run would have begun without its pauses; None while it warms up."""
         self._games = run.games
         """Of the run so far, told after each generation."""
+        self._final_games = 0
 
     def generation(self, generation: int, best: float, games: int) -> None:
         """A generation of the present round has played."""
@@ -51,6 +52,15 @@ class Watch:
         self._games = report.games
         self._log("round", **vars(report))
         self._tell(report.number, "done")
+
+    def finals(self, games: int, planned: int) -> None:
+        """Some more games of the finals have been played."""
+        self._final_games += games
+        self._games += games
+        self._log("finals", games=self._final_games, planned=planned)
+        judge = self._run.settings.finals
+        stage = f"finals by {judge}: {self._final_games:,} of {planned:,} games"
+        self._tell(len(self._run.rounds), stage)
 
     def _tell(self, number: int, stage: str) -> None:
         run = self._run
