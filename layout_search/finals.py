@@ -118,8 +118,8 @@ def draw_pairs(shares: Vector, meetings: int, seed: tuple[int, ...]) -> list[tup
 def _unlike_chunks(pairs: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
     """The pairs in chunks without doubles, which would play the same games twice."""
     times = Counter(pairs)
-    for time in range(max(times.values(), default=0)):
-        left = sorted(pair for pair, often in times.items() if often > time)
+    for often in range(max(times.values(), default=0)):
+        left = sorted(pair for pair, count in times.items() if count > often)
         for number in range(0, len(left), PAIRS_AT_ONCE):
             yield left[number : number + PAIRS_AT_ONCE]
 

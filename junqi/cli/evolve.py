@@ -161,8 +161,8 @@ def evolve(
     mixture is solved anew with it. Before the last quarter of the run a stronger judge looks at
     the best again. The final mixture is written to the book: its layouts get their weights, all
     others weight 0 (junqi book undo takes that back). Its score in fresh games is kept as evidence,
-    and a report with pictures is written beside the book. A checkpoint there lets a stopped run go on; of the
-    settings, only --minutes and --rounds may then be changed.
+    and a report with pictures is written beside the book. A checkpoint there lets a stopped run go
+    on; of the settings, only --minutes and --rounds may then be changed.
     """
     from book.default import book_paths
     from book.store import new_run_key
