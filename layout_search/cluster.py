@@ -179,16 +179,17 @@ class Cluster(Workers):
 
 
 def chunk_games(games: int, unit: int, slots: int) -> int:
-    """How many games go into a chunk: as many chunks as there are slots, or more, smaller ones.
+    """How many games go into a chunk: every slot gets one, or equally many that are not too large.
 
     Args:
         unit: `games_at_once` of the judge.
         slots: chunks that can be played at the same time.
 
-    >>> chunk_games(100_000, 2048, 2), chunk_games(10_000_000, 2048, 2)
-    (50000, 131072)
+    >>> chunk_games(100_000, 2048, 2), chunk_games(400_000, 2048, 2)
+    (50000, 100000)
     """
-    return min(max(-(-games // slots), SMALLEST_CHUNK * unit), LARGEST_CHUNK * unit)
+    chunks_a_slot = -(-games // (slots * LARGEST_CHUNK * unit))
+    return max(-(-games // (slots * chunks_a_slot)), SMALLEST_CHUNK * unit)
 
 
 def _parse(address: str) -> int:

@@ -83,7 +83,9 @@ def test_threads_play_what_the_simulator_plays() -> None:
 
 def test_chunks_last_seconds_but_leave_no_worker_idle() -> None:
     unit = games_at_once(POLICY)
-    assert chunk_games(1000 * unit, unit, 4) == LARGEST_CHUNK * unit
+    assert chunk_games(1000 * unit, unit, 4) == 1000 / 16 * unit <= LARGEST_CHUNK * unit
+    # Three and a bit of the largest, shared by two, would let one of them wait.
+    assert chunk_games(math.ceil(3.05 * LARGEST_CHUNK) * unit, unit, 2) == 49 * unit
     assert chunk_games(10 * unit, unit, 4) == math.ceil(10 * unit / 4)
     assert chunk_games(10 * unit, unit, 1000) == unit
     assert chunk_games(100, games_at_once(parse_judge("search:3x3")), 40) == 3
