@@ -32,9 +32,10 @@ from book.opening_rows import Judged, absorb, is_by_hand, thoughts_in, with_resu
 from book.openings import EXACT, NEAR, WIDE, Spot, spot_of
 from book.rows import BookLayout, Opening
 from junqi.pieces import BLACK, RED
+from junqi.race import Thought
 from junqi.rules import Move, format_move
 from junqi.simulate import parse_judge
-from junqi.thinker import Thinker, Thought
+from junqi.thinker import Thinker
 from junqi.view import View
 
 # Thoughts of a round, and games simulated meanwhile; no matter how many threads there are.

@@ -1,22 +1,24 @@
 """The search of the engine: every move is tried in many sampled worlds, the best mean is played.
 
-Worlds are drawn from the belief in batches. All moves meet the same worlds, so that two of them are
-compared by their differences, and a move that is clearly worse than the best leaves the race. Of
-moves that are as good as equal the one is played that tells the enemy least. With an effort instead
-of a time the same view and seed give the same thought, for any number of threads: the look ahead
-shares out the worlds, and the play after each move, which builds on what it saw before, the moves.
+Worlds are drawn from the belief, and all moves meet the same ones (`race.py`). The first look at a
+world goes a few plies ahead; the time that is left goes to looks into some of the same worlds that
+go further (`agenda.py`). Of moves that are as good as equal the one is played that tells the enemy
+least. With an effort instead of a time the same view and seed give the same thought, for any number
+of threads: the look ahead shares out the worlds, and the play after each move, which builds on what
+it saw before, the moves.
 """
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from junqi.agenda import Agenda, Step
 from junqi.alarm import Alarm
 from junqi.belief import Belief
 from junqi.board import parse_point, row_of
@@ -50,32 +52,14 @@ from junqi.pieces import (
     NOBODY,
     RED,
 )
+from junqi.race import CLEARLY, DOUBT, NEVER, Race, Thought, Values
 from junqi.rules import Move, parse_move
 from junqi.view import View
 from junqi.weights import PolicyWeights, policy_tables
 from junqi.worlds import WorldSampler
 
-Values = NDArray[np.float32]
 Trees: TypeAlias = dict[Move, Tree]
 
-# Worlds of the first batch, of every later one, and of a thought at most.
-FIRST_WORLDS = 16
-MORE_WORLDS = 64
-MOST_WORLDS = 20_000
-# Two plies more take so many times longer at these depths, often less. The look ahead goes deeper
-# where there is time for so many worlds, and begins with a few.
-DEARER = {3: 30, 5: 30}
-WORTH_WHILE = 16
-FEW_WORLDS = 2
-# A move leaves the race when it is worse than the best by so many standard errors. They are
-# estimates too: after few worlds it takes more of them, as if so many worlds were missing.
-CLEARLY = 3.0
-UNSURE = 8
-NEVER = 1e9
-# Differences below this do not matter any more.
-SLIGHT = 0.002
-# From here on equal chances hide how soon a game is won, and nothing is kept secret for later.
-AS_GOOD_AS_WON = 0.9
 # Of the look ahead's whole numbers, so many make one in the logarithm of the odds.
 SCALE = 150.0
 # Room for plies after a move, to begin with.
@@ -93,12 +77,12 @@ class ThinkWeights:
     depth: int = 3
     """Plies of the look ahead; 0 for none."""
     deepest: int = 7
-    """The same at most: two plies more each time that so many worlds were looked at, and time is
-    left for some more."""
+    """The same at most: two plies more for some of the worlds, while there is time."""
     enough: int = 64
+    """With a fixed number of worlds, from so many on, some of them are looked at with two plies
+    more."""
     is_wary: bool = True
     trust: float = 0.7
-    margin: int = 300
     takes_back: bool = True
     remembers: bool = True
     passes: bool = True
@@ -108,30 +92,28 @@ class ThinkWeights:
     """How far what is likely counts beside what is possible; 0 if all that is possible is alike."""
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """What was found out about one move."""
+@dataclass(eq=False)
+class Study:
+    """What a thought has seen so far."""
 
-    move: Move
-    value: float
-    """The chance to win, from 0 to 1."""
-    error: float
-    """The standard error of the difference to the best move; of the value, for the best."""
-    worlds: int
-    """In how many it was tried."""
+    root: Root
+    sampler: WorldSampler
+    seed: int
+    trees: Trees
+    kinds: NDArray[np.int8]
+    """``int8[worlds, 25]``, the worlds drawn."""
+    seen: list[Values]
+    """``float32[worlds, moves]`` for each level: what the look ahead said; of moves that had left
+    the race before, 0."""
 
-
-@dataclass(frozen=True)
-class Thought:
-    """What a search found out."""
-
-    move: Move
-    value: float
-    """The chance to win, from 0 to 1."""
-    candidates: tuple[Candidate, ...]
-    """All legal moves, the best first."""
-    worlds: int
-    seconds: float
+    def keep(self, level: int, columns: NDArray[np.int64], looks: Values) -> None:
+        """Remember what was said of the moves in some columns."""
+        rows = np.zeros((len(looks), len(self.trees)), np.float32)
+        rows[:, columns] = looks
+        if level == len(self.seen):
+            self.seen.append(rows)
+        else:
+            self.seen[level] = np.concatenate([self.seen[level], rows])
 
 
 class Thinker:
@@ -197,60 +179,68 @@ class Thinker:
         moves = view.legal_moves()
         if not moves:
             raise ValueError("expected a view with a legal move")
-        root = self._root(view)
         belief = Belief.of(view, self._note)
         sampler = WorldSampler(belief.masks, _sharpened(belief.weights, self._weights.belief))
-        race = Race(moves, CLEARLY if self._weights.races else NEVER)
-        trees = {move: new_tree(SMALL_TREE) for move in moves}
         ply_seed = hash((self._seed, len(view.plies))) & (1 << 62) - 1
-        batch = FIRST_WORLDS if effort is None else min(effort, FIRST_WORLDS)
-        depth, looked = self._weights.depth, 0
+        trees = {move: new_tree(SMALL_TREE) for move in moves}
+        no_worlds = np.zeros((0, SLOTS), np.int8)
+        study = Study(self._root(view), sampler, ply_seed, trees, no_worlds, [])
+        weights = self._weights
+        levels = 1 + max(0, weights.deepest - weights.depth) // 2 if self._looks() else 1
+        agenda = Agenda(levels, self._threads, limit, effort, weights.enough)
+        clearly = CLEARLY if weights.races else NEVER
+        race = Race(moves, clearly, DOUBT if agenda.goes_deeper() else 0.0)
         with Alarm(begin + limit, self.stop) as alarm:
-            while True:
+            while (step := agenda.next(race)) is not None:
                 before = time.monotonic()
-                kinds = sampler.draw(batch, ply_seed + race.worlds)
-                seed = ply_seed + race.worlds
-                values = self._values(root, kinds, race.moves, trees, seed, depth)
+                values = self._take(step, study, race)
                 if values is None:
                     break
-                race.add(values)
-                looked += batch
+                race.add(values, step.level)
+                agenda.took(step, time.monotonic() - before)
                 if not self._has_values:
                     # Some values there must be. From now on there are.
                     self._has_values = True
                     if effort is None:
                         alarm.start()
-                # Moves that have left the race make the next worlds cheaper, never dearer.
-                now = time.monotonic()
-                fitting = (limit - (now - begin)) / (now - before) * batch
-                if effort is not None:
-                    fitting = effort - race.worlds
-                batch = min(MORE_WORLDS, int(fitting))
-                if effort is None and batch < MORE_WORLDS:
-                    batch = (batch + 1) // 2  # worlds differ, and the time is a limit
-                if self._goes_deeper(depth, looked, race, fitting if effort is None else None):
-                    depth, looked, batch = depth + 2, 0, min(batch, FEW_WORLDS)
-                elif race.is_decided() or race.worlds >= MOST_WORLDS:
-                    break
-                if batch < 1 or self._is_stopped:
+                if self._is_stopped:
                     break
         tells = {move: _tells(view, move) for move in race.moves}
         return race.thought(time.monotonic() - begin, tells)
 
-    def _goes_deeper(self, depth: int, looked: int, race: "Race", fitting: float | None) -> bool:
-        """Whether the look ahead goes on with two plies more.
+    def _looks(self) -> bool:
+        """Whether there is a look ahead at all."""
+        return self._weights.trust > 0 and self._weights.depth > 1
 
-        Args:
-            looked: how many worlds were looked at with this depth.
-            fitting: how many more there is time for, with this depth; None if time plays no part.
-        """
-        if depth >= self._weights.deepest or len(race.moves) == 1:
-            return False
-        if looked < self._weights.enough and not race.is_decided():
-            return False
-        if fitting is None:
-            return depth == self._weights.depth
-        return fitting >= WORTH_WHILE * DEARER.get(depth, MOST_WORLDS)
+    def _take(self, step: Step, study: Study, race: Race) -> Values | None:
+        """What a step says of the moves in the race, for `Race.add`; None if stopped."""
+        trust, depth = self._weights.trust, self._weights.depth + 2 * step.level
+        drawn = len(study.kinds)
+        if step.level > 0:
+            first = race.counts[step.level] if step.level < len(race.counts) else 0
+            rows = slice(first, first + step.worlds)
+            worlds = _laid_out(study.root, study.kinds[rows])
+            looks = self._look(study.root, worlds, race.moves, depth)
+            if looks is None:
+                return None
+            study.keep(step.level, race.columns, looks)
+            return trust * (looks - study.seen[step.level - 1][rows, race.columns])
+        kinds = study.sampler.draw(step.worlds, study.seed + drawn)
+        worlds = _laid_out(study.root, kinds)
+        values = np.zeros((step.worlds, len(race.moves)), np.float32)
+        if self._looks():
+            looks = self._look(study.root, worlds, race.moves, depth)
+            if looks is None:
+                return None
+            study.keep(0, race.columns, looks)
+            values += trust * looks
+        if trust < 1:
+            played = self._play(study, worlds, race.moves, study.seed + drawn)
+            if played is None:
+                return None
+            values += (1 - trust) * played
+        study.kinds = np.concatenate([study.kinds, kinds])
+        return values
 
     def _root(self, view: View) -> Root:
         """The view as the kernels take it."""
@@ -283,28 +273,24 @@ class Thinker:
             view.rules.steps,
         )
 
-    def _values(
-        self,
-        root: Root,
-        kinds: NDArray[np.int8],
-        moves: list[Move],
-        trees: Trees,
-        seed: int,
-        depth: int,
-    ) -> Values | None:
-        """What the moves are worth in the worlds, ``float32[worlds, moves]``; None if stopped."""
-        count, trust = len(kinds), self._weights.trust
-        worlds = new_worlds(count)
-        lay_out(root, kinds, worlds)
+    def _look(self, root: Root, worlds: Worlds, moves: list[Move], depth: int) -> Values | None:
+        """What the look ahead says, ``float32[worlds, moves]``; None if stopped."""
+        count = len(worlds.boards)
         pairs = np.array(moves, np.uint8).reshape(-1, 2)
-        seen = np.zeros((count, len(moves)), np.float32)
-        played = np.zeros((len(moves), count), np.float32)
+        looks = np.zeros((count, len(moves)), np.float32)
         share = -(-count // self._threads)
 
         def look(number: int, desk: Desk) -> bool:
             part = slice(number * share, (number + 1) * share)
             some = Worlds(worlds.boards[part], worlds.known[part], worlds.words[part])
-            return look_ahead(root, self._judgement, depth, some, pairs, desk, seen[part])
+            return look_ahead(root, self._judgement, depth, some, pairs, desk, looks[part])
+
+        return looks if self._run(look) else None
+
+    def _play(self, study: Study, worlds: Worlds, moves: list[Move], seed: int) -> Values | None:
+        """What tree and policy make of the moves, ``float32[worlds, moves]``; None if stopped."""
+        count, trees = len(worlds.boards), study.trees
+        played = np.zeros((len(moves), count), np.float32)
 
         def play(number: int, desk: Desk) -> bool:
             for index in range(number, len(moves), self._threads):
@@ -314,82 +300,30 @@ class Thinker:
                 tree = trees[move] = grown(trees[move], int(trees[move].used[0]) + 2 * count)
                 origin, target = np.uint64(move.origin), np.uint64(move.target)
                 play_on(
-                    root, self._judgement, worlds, origin, target, seed, tree, desk, played[index]
+                    study.root,
+                    self._judgement,
+                    worlds,
+                    origin,
+                    target,
+                    seed,
+                    tree,
+                    desk,
+                    played[index],
                 )
             return True
 
-        works = [look] * (trust > 0 and depth > 1) + [play] * (trust < 1)
-        for work in works:
-            numbers = range(self._threads)
-            run = map if self._pool is None else self._pool.map
-            if not all(list(run(work, numbers, self._desks))):
-                return None
-        return trust * seen + (1 - trust) * played.T
+        return played.T if self._run(play) else None
+
+    def _run(self, work: Callable[[int, Desk], bool]) -> bool:
+        """Share work out over the threads; returns whether all of it was done."""
+        run = map if self._pool is None else self._pool.map
+        return all(list(run(work, range(self._threads), self._desks)))
 
 
-class Race:
-    """The moves that are still in the race, and what they were worth in each world so far."""
-
-    def __init__(self, moves: list[Move], clearly: float = CLEARLY) -> None:
-        """Begin with all moves.
-
-        Args:
-            clearly: by how many standard errors a move is worse that leaves.
-        """
-        self.moves = moves
-        self._clearly = clearly
-        self.worlds = 0
-        self._left: list[Candidate] = []
-        """Moves that have left, with what they were behind the best then for their values."""
-        self._values = np.empty((0, len(moves)), np.float32)
-
-    def add(self, values: Values) -> None:
-        """Take in the values of more worlds; moves that are clearly worse leave."""
-        self._values = np.concatenate([self._values, values])
-        self.worlds = len(self._values)
-        ranked = self._ranked()
-        best = ranked[0].value
-        clearly = self._clearly * (1 + UNSURE / self.worlds)
-        stays = [c for c in ranked if best - c.value <= clearly * c.error or c is ranked[0]]
-        if len(stays) < len(ranked):
-            kept = {candidate.move for candidate in stays}
-            # What was lost to the best in the same worlds tells more than what was reached in them.
-            self._left += [replace(c, value=best - c.value) for c in ranked if c.move not in kept]
-            columns = [i for i, move in enumerate(self.moves) if move in kept]
-            self.moves = [self.moves[i] for i in columns]
-            self._values = self._values[:, columns]
-
-    def is_decided(self) -> bool:
-        """Whether more worlds could not change much."""
-        ranked = self._ranked()
-        return all(c.error < SLIGHT for c in ranked[1:])
-
-    def thought(self, seconds: float, tells: Mapping[Move, int]) -> Thought:
-        """The outcome of the race.
-
-        Args:
-            tells: how much each move in the race tells the enemy; it decides between equals.
-        """
-        ranked = self._ranked()
-        least = ranked[0].value - (SLIGHT if ranked[0].value < AS_GOOD_AS_WON else 0.0)
-        equals = [c for c in ranked if c.value >= least]
-        best = min(equals, key=lambda candidate: tells[candidate.move])
-        ranked.remove(best)
-        out = [replace(c, value=max(0.0, best.value - c.value)) for c in self._left]
-        out.sort(key=lambda candidate: -candidate.value)
-        return Thought(best.move, best.value, (best, *ranked, *out), self.worlds, seconds)
-
-    def _ranked(self) -> list[Candidate]:
-        """The moves in the race, best first."""
-        means = self._values.mean(axis=0, dtype=np.float64)
-        best = int(np.argmax(means))
-        against = self._values - self._values[:, best : best + 1]
-        against[:, best] = self._values[:, best]
-        errors = against.std(axis=0, dtype=np.float64) / np.sqrt(self.worlds)
-        order = np.argsort(-means, kind="stable")
-        return [
-            Candidate(self.moves[i], float(means[i]), float(errors[i]), self.worlds) for i in order
-        ]
+def _laid_out(root: Root, kinds: NDArray[np.int8]) -> Worlds:
+    worlds = new_worlds(len(kinds))
+    lay_out(root, kinds, worlds)
+    return worlds
 
 
 def eventful_view() -> View:
@@ -413,7 +347,6 @@ def judgement_of(weights: ThinkWeights) -> Judgement:
         Habits(weights.is_wary, weights.takes_back, weights.remembers, weights.passes),
         weights.trust,
         SCALE,
-        weights.margin,
     )
 
 

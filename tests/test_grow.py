@@ -29,11 +29,11 @@ from book.rows import BookLayout, Opening
 from book.store import Book
 from junqi.judge_player import JudgePlayer
 from junqi.pieces import BLACK, NOBODY, RED
+from junqi.race import Candidate, Thought
 from junqi.record import Record
 from junqi.replay import record_game
 from junqi.rules import Move, Outcome, Position, Reason, parse_move
 from junqi.simulate import parse_judge
-from junqi.thinker import Candidate, Thought
 from junqi.view import View
 
 QUICK = GrowSettings(seed=1, worlds=8, plies=6, opponents=("policy",), loss=0.05, nodes=40)

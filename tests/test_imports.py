@@ -31,6 +31,7 @@ ROOMS = """
     simulate
     judge_player
     clock job alarm engine_options fallback
+    race agenda
     thinker
     games
     duel panel rate

@@ -1,4 +1,4 @@
-"""The engine's search: what it counts, how it races moves, and that it sees what is plain."""
+"""The engine's search: what it counts, how deep it looks, and that it sees what is plain."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from junqi.agenda import FIRST_WORLDS
 from junqi.alarm import Alarm
 from junqi.board import mirror_point, parse_point, rotate_point
 from junqi.kernel_rules import board_of, words_of
@@ -44,8 +45,9 @@ from junqi.kernels.value import (
 from junqi.layout import format_layout, mirror_layout, random_layouts
 from junqi.learned import learned_net
 from junqi.pieces import BLACK, BOMB, ENGINEER, FLAG, MARSHAL, PLATOON, RED
+from junqi.race import Candidate
 from junqi.rules import Move, Position, Rules, legal_moves, outcome, play
-from junqi.thinker import FIRST_WORLDS, Candidate, Race, Thinker, ThinkWeights
+from junqi.thinker import Thinker, ThinkWeights
 from junqi.view import View
 
 At = Callable[..., Position]
@@ -132,20 +134,6 @@ def test_no_legal_move_is_an_error() -> None:
     stuck = View(view.side, view.layout, view.rules, Position.from_pieces(nothing), view.men)
     with pytest.raises(ValueError, match="legal move"):
         thinker().think(stuck, 1, 1)
-
-
-def test_a_move_that_is_clearly_worse_leaves_the_race() -> None:
-    moves = [Move(1, 2), Move(3, 4), Move(5, 6)]
-    race = Race(moves)
-    random = np.random.default_rng(1)
-    luck = random.normal(size=(40, 1)) * 0.2
-    values = 0.5 + luck + random.normal(size=(40, 3)) * 0.01 - np.array([0.0, 0.1, 0.001])
-    race.add(values.astype(np.float32))
-    assert race.moves == [moves[0], moves[2]]
-    thought = race.thought(0.1, dict.fromkeys(moves, 0))
-    assert thought.move in race.moves
-    assert thought.candidates[-1].move == moves[1]
-    assert thought.candidates[1].error < 0.01  # of the difference, though both vary by 0.2
 
 
 def test_what_the_enemy_knows_of_own_pieces_depends_on_the_world() -> None:
@@ -282,21 +270,22 @@ def test_the_look_ahead_goes_deeper_after_enough_worlds(monkeypatch) -> None:
     expected = together.think(view, 1.0, 1.0).candidates
     monkeypatch.setattr("junqi.thinker.look_ahead", note_depth)
     assert alone.think(view, 1.0, 1.0).candidates == expected
-    assert depths[:2] == [3, 5]
-    assert set(depths[1:]) == {5}
+    assert depths == [3, 3, 5]  # 16 worlds and 24 more, then some of them again
 
 
-def test_of_equal_moves_the_one_is_played_that_tells_least() -> None:
-    moves = [Move(1, 2), Move(3, 4), Move(5, 6)]
-    race = Race(moves)
-    luck = np.random.default_rng(1).normal(size=(40, 3)) * 0.01
-    values = np.array([0.5, 0.4995, 0.3]) + luck - luck.mean(axis=0)
-    race.add(values.astype(np.float32))
-    assert race.thought(0.1, dict(zip(moves, (2, 1, 0), strict=True))).move == moves[1]
-    assert race.thought(0.1, dict(zip(moves, (1, 1, 0), strict=True))).move == moves[0]
-    won = Race(moves)
-    won.add((values + 0.45).astype(np.float32))
-    assert won.thought(0.1, dict(zip(moves, (2, 1, 0), strict=True))).move == moves[0]
+def test_deeper_looks_are_into_worlds_that_were_looked_at_before(monkeypatch) -> None:
+    looks: dict[int, list[bytes]] = {3: [], 5: []}
+
+    def note_worlds(root, judgement, depth, worlds, *rest) -> bool:
+        looks[depth] += [board.tobytes() for board in worlds.boards]
+        return look_ahead(root, judgement, depth, worlds, *rest)
+
+    view = View.start(RED, format_layout(random_layouts(1, 3)[0]))
+    thinking = Thinker(1, 1, effort=64)
+    monkeypatch.setattr("junqi.thinker.look_ahead", note_worlds)
+    thinking.think(view, 1.0, 1.0)
+    assert len(looks[3]) == 64
+    assert looks[5] == looks[3][:8]
 
 
 def value(position: Position) -> float:

@@ -118,8 +118,6 @@ class Judgement(NamedTuple):
     """The weight of the search, from 0 to 1."""
     scale: float
     """The score that makes a chance of 0.73 to win."""
-    margin: int
-    """How much worse than the best of a world a move is told apart by the search."""
 
 
 class Desk(NamedTuple):
@@ -245,7 +243,6 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
         quiet_most = worths_here(
             judgement.net, world, pieces, desk.counts, judgement.scale, desk.slopes, worth
         )
-        best = -WIN
         # Keys of their own for each world: what the table says of others is not true here.
         desk.nodes[WORLDS] += 1
         salt = scramble(np.uint64(desk.nodes[WORLDS]))
@@ -257,7 +254,6 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
             chance = _at_once(root, world[target])
             if chance >= 0.0:
                 chances_out[number, index] = chance
-                best = WIN if chance > 0.0 else best
                 continue
             board[:] = world
             gain = move_gain(board, origin, target, 0, worth)
@@ -278,7 +274,7 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
             numbers[SCORE] = -(score + gain)
             numbers[LEFT] = root.steps - (root.quiet + 1 if world[target] == EMPTY else 0)
             numbers[ALPHA] = -WIN - DEEPEST
-            numbers[BETA] = judgement.margin - best
+            numbers[BETA] = WIN + DEEPEST
             numbers[DEPTH] = depth - 1
             found = -deepen(
                 1,
@@ -290,8 +286,6 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
                 desk.stack,
                 desk.nodes,
             )
-            best = max(best, found)
-            found = max(found, best - judgement.margin)
             chance = chance_of(found / judgement.scale)
             chances_out[number, index] = min(chance, ALMOST_CERTAIN)
     return True
