@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from junqi.board import parse_point, seen_from
 from junqi.layout import format_layout, random_layouts
-from junqi.pieces import ATTACKER_WINS, BLACK, FLAG, NO_CONTACT, RED, Side, other
-from junqi.protocol import LOST, WON, BestMove, End, Go, Result, Start, format_command
+from junqi.pieces import ATTACKER_WINS, BLACK, FLAG, NO_CONTACT, NOBODY, RED, Side, other
+from junqi.protocol import ABNORMAL, LOST, WON, BestMove, End, Go, Result, Start, format_command
 from junqi.record import Ply, Record
 from junqi.replay import check_record, record_game
 from junqi.rules import (
@@ -67,9 +67,13 @@ def platform(record: Record, names: bool = True) -> list[Line]:
         go = Go(move.rotated(), ply.result, told[waiting])
     assert record.outcome is not None
     for side in sides:
-        win = WON if side == record.outcome.winner else LOST
-        lines.append((side, format_command(End(win))))
+        lines.append((side, format_command(End(end_of(record.outcome, side)))))
     return lines
+
+
+def end_of(outcome: Outcome, side: Side) -> int:
+    """A draw has no number of its own."""
+    return ABNORMAL if outcome.winner == NOBODY else WON if outcome.winner == side else LOST
 
 
 def of_player(lines: list[Line], side: Side) -> list[str]:
@@ -89,6 +93,7 @@ def seen_by(record: Record, side: Side) -> Record:
 
 GAME = a_game(3)
 LONG = a_game(4)
+DRAWN = a_game(716, steps=40)
 
 
 @settings(max_examples=12)
@@ -114,7 +119,15 @@ def test_a_players_log_gives_what_that_player_knows(seed: int, side: Side) -> No
     told = record.plies[: len(found.record.plies)]
     assert [(p.move, p.result) for p in found.record.plies] == [(p.move, p.result) for p in told]
     assert len(told) >= len(record.plies) - 1
-    assert found.record.result == record.result
+    if record.outcome != Outcome(NOBODY, Reason.NO_MOVES):
+        # That the enemy has no move left either is nothing that a player can know.
+        assert found.record.result == record.result
+
+
+def test_a_drawn_game_is_drawn_in_its_log_too() -> None:
+    assert DRAWN.outcome is not None
+    assert DRAWN.outcome.winner == NOBODY
+    assert only([text for _, text in platform(DRAWN)]) == Imported(5, DRAWN)
 
 
 PREFIXES: dict[str, Callable[[int, Line], str]] = {
