@@ -18,7 +18,7 @@ MOST_WORLDS = 20_000
 # half of the time there would be so many worlds of it.
 DEARER = 25
 WORTH_WHILE = 4
-# Worlds that a level has before the next one is begun: more at the lowest, which are cheap.
+# Worlds that a level has before the next one is begun: the lowest, which are cheap, and the others.
 ENOUGH = (48, 12)
 # No step takes more than this part of the time that is left, but for a few worlds.
 PART = 0.2
@@ -89,7 +89,7 @@ class Agenda:
         counts, costs = race.counts, self._costs
         top = len(counts) - 1
         is_decided = race.is_decided()
-        if top + 1 < self._levels and (is_decided or counts[top] >= ENOUGH[top]):
+        if top + 1 < self._levels and (is_decided or counts[top] >= ENOUGH[min(top, 1)]):
             fitting = left / 2 / (DEARER * costs[top])
             if fitting >= WORTH_WHILE:
                 return Step(top + 1, min(counts[top], max(2, self._threads)))

@@ -69,6 +69,8 @@ def test_more_time_goes_deeper(clock: Clock) -> None:
         for limit in (0.02, 0.1, 2.0)
     ]
     assert levels == [0, 1, 2]
+    steps = run(Agenda(5, 1, 3600.0, None, 64), clock, cost=0.0002)
+    assert max(step.level for step in steps) > 2
 
 
 def test_a_level_is_begun_after_enough_worlds_and_never_has_more_than_the_one_below(
