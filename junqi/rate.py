@@ -1,7 +1,8 @@
 """Scores of layouts: any layouts against any panel, judged by any simulated player.
 
 Every layout meets the same opponents with the same seeds, so that two scores of one run compare
-better than their errors say, and a layout's score does not depend on what else was rated with it.
+better than their errors say, and a layout's score does not depend on what else was rated with it. A
+mixture is rated as one player, who draws a layout for each pair of games.
 """
 
 from collections.abc import Sequence
@@ -12,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from junqi.games import play_games, warm_up
-from junqi.layout import Layout
-from junqi.panel import Panel, draw_opponents
+from junqi.layout import Layout, parse_layouts
+from junqi.panel import Panel, draw_opponents, draw_rows
 from junqi.simulate import Judge, Progress, Results, Seeds, game_seeds
 from junqi.stats import Score, score_of_pairs
 
 # Games whose layouts are laid side by side in memory at once: 50 bytes each.
 _GAMES_AT_ONCE = 200_000
+# A mixture's own layouts are not drawn by the numbers that draw its opponents.
+_OWN_STREAM = 3
 
 
 class Play(Protocol):
@@ -75,11 +78,8 @@ def rate(
     Raises:
         ValueError: if the number of games is odd or not positive.
     """
-    if games < 2 or games % 2:
-        raise ValueError(f"expected an even number of games, at least 2, got {games}")
-    pairs = games // 2
+    pairs = _pairs_of(games)
     warm_up(judge)
-    seeds = game_seeds(seed, pairs)
     draw = draw_opponents(panel, pairs, seed)
     at_once = max(1, _GAMES_AT_ONCE // games)
     ratings = []
@@ -88,21 +88,55 @@ def rate(
         chunk = rows[start : start + at_once]
         own = np.repeat(chunk, pairs, axis=0)
         enemy = np.tile(draw.layouts, (len(chunk), 1))
-        both = np.concatenate
-        # The same games with the colours swapped follow in the same call, to fill all threads.
-        results = play(
-            both([own, enemy]),
-            both([enemy, own]),
-            np.tile(seeds, 2 * len(chunk)),
-            judge,
-            progress=progress,
-        )
-        scores = results.scores_of_first().reshape(2, len(chunk), pairs)
+        seeds = np.tile(game_seeds(seed, pairs), len(chunk))
+        scores = _play_colours(own, enemy, seeds, judge, play, progress)
         ratings += [
-            _rating(first, 1 - second, draw.indices, len(panel))
-            for first, second in zip(scores[0], scores[1], strict=True)
+            _rating(first, second, draw.indices, len(panel))
+            for first, second in scores.reshape(2, len(chunk), pairs).swapaxes(0, 1)
         ]
     return ratings
+
+
+def rate_mixture(
+    mixture: Panel,
+    panel: Panel,
+    games: int,
+    seed: int,
+    judge: Judge,
+    *,
+    play: Play = play_games,
+    progress: Progress = lambda games: None,
+) -> Rating:
+    """Let a mixture play so many games in all against a panel; the arguments are as for `rate`.
+
+    Who meets whom is drawn by lot: a layout of the mixture meets all kinds of opponents.
+    """
+    pairs = _pairs_of(games)
+    warm_up(judge)
+    draw = draw_opponents(panel, pairs, seed)
+    random = np.random.default_rng(np.random.SeedSequence([seed, _OWN_STREAM]))
+    weights = np.array(mixture.weights)
+    own = draw_rows(parse_layouts(mixture.texts), weights, pairs, random).layouts
+    own = own[random.permutation(pairs)]
+    scores = _play_colours(own, draw.layouts, game_seeds(seed, pairs), judge, play, progress)
+    return _rating(scores[0], scores[1], draw.indices, len(panel))
+
+
+def _pairs_of(games: int) -> int:
+    if games < 2 or games % 2:
+        raise ValueError(f"expected an even number of games, at least 2, got {games}")
+    return games // 2
+
+
+def _play_colours(
+    own: Layout, enemy: Layout, seeds: Seeds, judge: Judge, play: Play, progress: Progress
+) -> NDArray[np.float64]:
+    """Scores of rows of layouts against rows of others, ``float64[2, n]``: first, second mover."""
+    # The same games with the colours swapped follow in the same call, to fill all threads.
+    first, second = np.concatenate([own, enemy]), np.concatenate([enemy, own])
+    results = play(first, second, np.tile(seeds, 2), judge, progress=progress)
+    scores = results.scores_of_first().reshape(2, len(own))
+    return np.stack([scores[0], 1 - scores[1]])
 
 
 def _rating(

@@ -18,12 +18,13 @@ from pathlib import Path
 import numpy as np
 
 from junqi.layout import Layout, format_layout, parse_layouts, random_layouts
+from junqi.panel import Panel, make_panel
+from junqi.rate import rate_mixture
 from junqi.simulate import Judge, parse_judge
-from junqi.stats import score_of_pairs
 from layout_search import respond, rounds
 from layout_search.attack import attack
 from layout_search.evolve import search
-from layout_search.fitness import Opponents, draw, mix_opponents, play_colours
+from layout_search.fitness import Opponents, mix_opponents
 from layout_search.genome import Individual
 from layout_search.mixture import Solution, prune
 from layout_search.run import Run, start
@@ -80,18 +81,19 @@ def found_by(options: argparse.Namespace, workers: Workers) -> tuple[Opponents, 
     return mix_opponents([(1.0, run.archive.layouts, shares)]), best
 
 
+def panel_of(opponents: Opponents) -> Panel:
+    """The same layouts and shares, as they are rated."""
+    texts = map(format_layout, opponents.layouts)
+    return make_panel("", texts, opponents.shares.tolist())
+
+
 def fresh_score(own: Opponents, others: Opponents, games: int, seed: int, workers: Workers) -> str:
     """What a mixture scores against others by `search:3x3`, as text."""
-    pairs = games // 2
-    mine, theirs = (
-        draw(side, pairs, (seed, _FRESH, number)) for number, side in enumerate((own, others))
-    )
     judge = parse_judge("search:3x3")
-    scores = play_colours(mine, theirs, pairs, (seed, _FRESH), judge, workers)
-    score = score_of_pairs(scores.mean(axis=0))
-    return (
-        f"{100 * score.mean:.1f} % ({100 * score.interval[0]:.1f} to {100 * score.interval[1]:.1f})"
-    )
+    play = workers.play_and_tell
+    score = rate_mixture(panel_of(own), panel_of(others), games, seed + _FRESH, judge, play=play)
+    low, high = score.score.interval
+    return f"{100 * score.score.mean:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
 
 
 def main() -> None:

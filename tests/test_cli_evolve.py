@@ -6,6 +6,7 @@ import sqlite3
 import pytest
 
 LAYOUT = "cigdcegkefkfaibgidjhhhjlj"
+OTHER = "abccddeeffggghhhiiijjkklj"
 SMALL = """
 population = 12
 generations = 2
@@ -195,6 +196,19 @@ def test_rate_scores_layouts_against_a_panel(cli, book) -> None:
     assert 0.3 < row["score"] < 1
     csv = cli("layout", "rate", LAYOUT, *arguments[:-1], "--csv").out
     assert csv.splitlines()[0].startswith("layout,opponents,judge")
+
+
+def test_rate_scores_a_mixture_as_one_player(cli, book) -> None:
+    arguments = ("--mixture", "--panel", "random:20", "--games", 200, "--seed", 1, "--book", book)
+    ran = cli("layout", "rate", *arguments, "--json")
+    assert ran.code == 0, ran.err
+    (row,) = json.loads(ran.out)
+    assert row["layout"].startswith("book@")
+    assert row["games"] == 200
+    (of_two,) = json.loads(cli("layout", "rate", LAYOUT, OTHER, *arguments, "--json").out)
+    assert of_two["layout"].startswith("layouts@")
+    (alone,) = json.loads(cli("layout", "rate", LAYOUT, *arguments, "--json").out)
+    assert alone["score"] != of_two["score"]
 
 
 def test_rate_names_an_illegal_layout(cli, book) -> None:

@@ -1,13 +1,14 @@
+from collections import Counter
 from functools import partial
 
 import numpy as np
 import pytest
 
-from junqi.layout import parse_layouts, random_layouts
-from junqi.panel import draw_opponents, make_panel, random_panel
+from junqi.layout import Layout, canonical_layout, format_layout, parse_layouts, random_layouts
+from junqi.panel import Panel, draw_opponents, make_panel, random_panel
 from junqi.pieces import RED
-from junqi.rate import rate
-from junqi.simulate import game_seeds, parse_judge, play_game, play_games
+from junqi.rate import rate, rate_mixture
+from junqi.simulate import Judge, Results, Seeds, game_seeds, parse_judge, play_game, play_games
 
 A = "abccddeeffggghhhiiijjkklj"
 B = "cigdcegkefkfaibgidjhhhjlj"
@@ -67,3 +68,31 @@ def test_games_come_in_pairs() -> None:
     for games in (0, 3):
         with pytest.raises(ValueError, match="expected an even number of games"):
             rate(random_layouts(1, 1), random_panel(4, 1), games, 3, POLICY)
+
+
+def test_a_mixture_plays_its_layouts_by_their_weights_and_each_against_everybody() -> None:
+    mixture, panel = make_panel("mine", [A, B], [1, 3]), random_panel(3, 1)
+    met: list[tuple[Layout, Layout]] = []
+
+    def play(first: Layout, second: Layout, seeds: Seeds, judge: Judge, *, progress) -> Results:
+        met.append((first, second))
+        return play_games(first, second, seeds, judge, progress=progress)
+
+    rating = rate_mixture(mixture, panel, 240, 5, POLICY, play=play)
+    ((first, second),) = met
+    own, enemy = first[:120], second[:120]
+    assert (first[120:] == enemy).all()
+    assert (second[120:] == own).all()
+    who = Counter(
+        (_number(one, mixture), _number(two, panel)) for one, two in zip(own, enemy, strict=True)
+    )
+    assert len(who) == 6
+    shares = [sum(who[one, two] for two in range(3)) for one in range(2)]
+    assert shares == [30, 90]
+    assert rating.games == 240
+    assert rating.met.sum() == 240
+
+
+def _number(layout: Layout, panel: Panel) -> int:
+    """Which layout of a panel this is, or the mirror image of."""
+    return panel.texts.index(format_layout(canonical_layout(layout)))

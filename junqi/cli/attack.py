@@ -14,7 +14,7 @@ from junqi.cli.book_common import (
     machine_name,
     reading,
 )
-from junqi.cli.book_evaluate import Job, PanelOption, play_panel, print_scores
+from junqi.cli.book_evaluate import Job, PanelOption, evidence_of, play_panel, print_scores
 from junqi.cli.common import (
     SAMPLE,
     ClusterOption,
@@ -38,6 +38,7 @@ from junqi.cli.common import (
 from junqi.cli.evolve import MinutesOption
 
 if TYPE_CHECKING:
+    from book.rows import Evidence
     from book.store import Book
     from junqi.panel import Panel
     from layout_search.attack import Counter
@@ -56,6 +57,7 @@ def add_to(app: typer.Typer) -> None:
         app,
         f"junqi layout rate {SAMPLE} --panel human",
         "junqi layout rate layouts.txt --panel random:100 --judge search:3x3 --games 200 --csv",
+        "junqi layout rate --mixture --panel human --judge search:3x3 --games 400",
     )(rate)
 
 
@@ -122,9 +124,17 @@ def rate(
     layouts: LayoutsArgument = None,
     file: FilesOption = None,
     panel: PanelOption = None,
+    mixture: Annotated[
+        bool,
+        typer.Option(
+            "--mixture",
+            help="One score for all of them together, as a player who draws one of them in each "
+            "game; the book's mixture, by its weights, if no layout is given.",
+        ),
+    ] = False,
     judge: JudgeOption = "policy",
     games: Annotated[
-        int, number_option("--games", minimum=2, help="Of each layout, an even number.")
+        int, number_option("--games", minimum=2, help="Of each layout or mixture, an even number.")
     ] = 1000,
     seed: SeedOption = None,
     threads: ThreadsOption = None,
@@ -136,25 +146,46 @@ def rate(
     """Score layouts against a panel of opponents, without keeping anything.
 
     All layouts meet the same opponents, mirrored by a coin flip, with the same seeds, in pairs of
-    games with the colours swapped.
+    games with the colours swapped. With --mixture a layout is drawn for each pair.
     """
     from book.panels import find_panel
     from junqi.layout import format_layout
+    from junqi.panel import make_panel
     from junqi.simulate import parse_judge
 
     if games % 2:
         raise wrong_usage(context, f"expected an even number for --games, got {games}")
     if json and csv:
         raise wrong_usage(context, "expected --json or --csv, got both")
-    texts = [format_layout(layout.parse()) for layout in gather_named(context, layouts, file)]
+    is_book = mixture and not layouts and not file
+    named = [] if is_book else gather_named(context, layouts, file)
+    texts = [format_layout(layout.parse()) for layout in named]
     player, seed = parse_judge(judge), seed_or_new(seed)
     workers = the_workers(context, threads, cluster)
     with reading(context, book) as opened:
         opponents = find_panel(opened, panel or "human", seed)
-    with progress_bar("games", games * len(texts)) as progress:
+        mixed = find_panel(opened, "book", seed) if is_book else None
+    if mixture and mixed is None:
+        mixed = make_panel("layouts", texts)
+    with progress_bar("games", games * (1 if mixture else len(texts))) as progress:
         job = Job(player, games, seed, workers, progress)
-        scores = play_panel(texts, opponents, job)
+        scores = (
+            play_panel(texts, opponents, job)
+            if mixed is None
+            else [_play_mixture(mixed, opponents, job, command_line(context))]
+        )
     print_scores(scores, json, csv)
+
+
+def _play_mixture(mixture: "Panel", opponents: "Panel", job: Job, command: str) -> "Evidence":
+    from book.panels import panel_word
+    from junqi.rate import rate_mixture
+
+    play = job.workers.play_and_tell
+    rating = rate_mixture(
+        mixture, opponents, job.games, job.seed, job.judge, play=play, progress=job.progress
+    )
+    return evidence_of(panel_word(mixture), opponents, job, rating, command)
 
 
 def _print_counter(found: "Counter", seed: int, judge: str, json: bool) -> None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from book.rows import Evidence, Payoff
     from book.store import Book
     from junqi.panel import Panel
+    from junqi.rate import Rating
     from junqi.simulate import Judge
     from layout_search.workers import Workers
 
@@ -158,7 +159,6 @@ def evaluate(
 def play_panel(layouts: Sequence[str], panel: "Panel", job: Job) -> "list[Evidence]":
     """Score each layout against a panel."""
     from book.panels import panel_word
-    from book.rows import Evidence
     from junqi.layout import parse_layouts
     from junqi.rate import rate
 
@@ -172,21 +172,31 @@ def play_panel(layouts: Sequence[str], panel: "Panel", job: Job) -> "list[Eviden
         progress=job.progress,
     )
     return [
-        Evidence(
-            layout=layout,
-            opponents=panel_word(panel),
-            judge=str(job.judge),
-            games=rating.games,
-            wins=rating.wins,
-            draws=rating.draws,
-            losses=rating.losses,
-            error=rating.score.error,
-            seed=job.seed,
-            version=__version__,
-            command=job.command(layout, panel_word(panel)),
-        )
+        evidence_of(layout, panel, job, rating, job.command(layout, panel_word(panel)))
         for layout, rating in zip(layouts, ratings, strict=True)
     ]
+
+
+def evidence_of(
+    layout: str, panel: "Panel", job: Job, rating: "Rating", command: str
+) -> "Evidence":
+    """A rating as a book keeps it, with the command that gives it again."""
+    from book.panels import panel_word
+    from book.rows import Evidence
+
+    return Evidence(
+        layout=layout,
+        opponents=panel_word(panel),
+        judge=str(job.judge),
+        games=rating.games,
+        wins=rating.wins,
+        draws=rating.draws,
+        losses=rating.losses,
+        error=rating.score.error,
+        seed=job.seed,
+        version=__version__,
+        command=command,
+    )
 
 
 def play_each_other(layouts: Sequence[str], job: Job) -> "list[Payoff]":
