@@ -15,6 +15,7 @@ keeps to layouts of that file.
 
 import argparse
 import os
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -166,9 +167,11 @@ def main() -> None:
         for pair in pool.map(play_pair, plans):
             pairs.append(pair)
             counts[int(2 * sum(game[0] for game in pair))] += 1
+            print(f"\r{len(pairs)} of {len(plans)} pairs {counts}", end="", file=sys.stderr)
             if test is not None and test.decision(counts) is not None:
                 pool.shutdown(cancel_futures=True)
                 break
+    print(file=sys.stderr)
     games = [game for pair in pairs for game in pair]
     score = score_of_pairs(np.array([[game[0] for game in pair] for pair in pairs]).mean(axis=1))
     low, high = score.interval
