@@ -63,10 +63,10 @@ MOST_SEARCHES = 3
 # A move that costs no more than this of the winning chances costs nothing.
 FREE = 0.002
 
-# Layouts for when no book can be read: three of the default book's.
+# Layouts for when no book can be read: those that the default book draws.
 LAYOUTS_AT_HAND = (
-    "afbhccikdiifkgedhgjehgjlj",
-    "bfadccikeiifkgedhgjjghjlh",
+    "bfahccikdiifkgedhgjeghjlj",
+    "bhaffcickiiedgkejghdjljhg",
     "cbafhkicfiidegkejghdjljhg",
 )
 
