@@ -25,7 +25,7 @@ def book(tmp_path, cli):
     """A book of people's layouts, half of them its mixture, with nothing known about them yet."""
     path = tmp_path / "mine.db"
     assert cli("book", "init", "--book", path).code == 0
-    assert cli("book", "remove", "mixture", "--yes", "--book", path).code == 0
+    assert cli("book", "remove", "tag:evolved", "tag:finalist", "--yes", "--book", path).code == 0
     assert cli("book", "weight", "1", "tag:team-a", "--book", path).code == 0
     return path
 
