@@ -80,6 +80,7 @@ def rate(
     """
     pairs = _pairs_of(games)
     warm_up(judge)
+    seeds = game_seeds(seed, pairs)
     draw = draw_opponents(panel, pairs, seed)
     at_once = max(1, _GAMES_AT_ONCE // games)
     ratings = []
@@ -88,8 +89,7 @@ def rate(
         chunk = rows[start : start + at_once]
         own = np.repeat(chunk, pairs, axis=0)
         enemy = np.tile(draw.layouts, (len(chunk), 1))
-        seeds = np.tile(game_seeds(seed, pairs), len(chunk))
-        scores = _play_colours(own, enemy, seeds, judge, play, progress)
+        scores = _play_colours(own, enemy, np.tile(seeds, len(chunk)), judge, play, progress)
         ratings += [
             _rating(first, second, draw.indices, len(panel))
             for first, second in scores.reshape(2, len(chunk), pairs).swapaxes(0, 1)

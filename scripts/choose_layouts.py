@@ -20,10 +20,10 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
+from book.letters import canonical_letters
 from junqi.games import play_games
 from junqi.layout import (
     Layout,
-    canonical_layout,
     format_layout,
     mirror_layout,
     parse_layout,
@@ -77,14 +77,9 @@ def breed(parents: Layout, foresight: Foresight, random: Random) -> list[str]:
         for _ in range(random.randrange(1, 4)):
             mutate(child, random=random)
         children.append(child)
-    expected = foresight.predict(to_array(children))
-    best = np.argsort(-expected, kind="stable")[:KEPT]
-    return [canonical(format_layout(to_array(children)[i])) for i in best]
-
-
-def canonical(text: str) -> str:
-    """A layout or its mirror image, whichever comes first."""
-    return format_layout(canonical_layout(parse_layout(text)))
+    layouts = to_array(children)
+    best = np.argsort(-foresight.predict(layouts), kind="stable")[:KEPT]
+    return [canonical_letters(format_layout(layout)) for layout in layouts[best]]
 
 
 def unlike(order: list[str], wanted: int) -> list[str]:
@@ -117,19 +112,20 @@ def main() -> None:
     )
     for path in options.candidates:
         for text in path.read_text().split():
-            state.setdefault(canonical(text), [0.0, 0.0])
+            state.setdefault(canonical_letters(text), [0.0, 0.0])
+    if not state:
+        parser.error("expected --candidates, or a file with games, got neither")
     panel = make_panel("panel", options.panel.read_text().split())
     play = partial(play_games, threads=options.threads)
     judge = parse_judge(options.judge)
     end = time.monotonic() + 60 * options.minutes
     while time.monotonic() < end:
-        played = sum(games for _, games in state.values())
-        number = int(played)
+        number = int(sum(games for _, games in state.values()))
         random = Random(f"{options.seed} {number}")
         texts = list(state)
         points, games = np.array(list(state.values())).T
         layouts = parse_layouts(texts)
-        if (games == 0).any() and not (games > 0).sum() > len(texts) / 2:
+        if (games > 0).sum() <= len(texts) / 2:
             asked = np.flatnonzero(games == 0)[:ASKED]
         else:
             foresight, expected = foresee(layouts, points, games)
