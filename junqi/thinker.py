@@ -40,6 +40,7 @@ from junqi.kernels.think import (
     play_on,
 )
 from junqi.kernels.tree import Tree, grown, new_tree
+from junqi.kernels.value import without_press
 from junqi.kernels.worlds import GONE_POINT
 from junqi.layout import MINE_ROWS
 from junqi.learned import learned_net
@@ -86,6 +87,8 @@ class ThinkWeights:
     takes_back: bool = True
     remembers: bool = True
     passes: bool = True
+    presses: bool = True
+    """Whether it counts who has to make the next contact."""
     races: bool = True
     """Whether moves that are clearly worse are not tried any more."""
     belief: float = 1.0
@@ -336,11 +339,12 @@ def eventful_view() -> View:
 def judgement_of(weights: ThinkWeights) -> Judgement:
     """The weights as the kernels take them."""
     policy = policy_tables(weights.policy)
+    net = learned_net()
     return Judgement(
         policy.gain,
         policy.place,
         policy.limits,
-        learned_net(),
+        net if weights.presses else without_press(net),
         weights.horizon,
         weights.widen,
         weights.explore,

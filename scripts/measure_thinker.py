@@ -5,12 +5,14 @@
     python scripts/measure_thinker.py "worlds=512" "worlds=64" --pairs 50
     python scripts/measure_thinker.py "" search:3x9 --ours mine.txt --theirs theirs.txt
     python scripts/measure_thinker.py "" "trust=0.5" --worlds 16 --pairs 2000 --sprt 0 30
+    python scripts/measure_thinker.py "" "presses=0" --worlds 16 --pairs 500 --pieces 22
 
 A player is a simulated one by its name, or changes to `thinker.ThinkWeights` (nothing for the
 search as it is), with `worlds=N` or `seconds=T` for a budget of its own, and `by_hand=1` to count
 by the simulated search's weights instead of what was learned. Pairs of games swap the colours on
 the same two layouts of people, drawn at random, and the layouts too; with --ours the first player
-keeps to layouts of that file.
+keeps to layouts of that file. With --pieces a game begins late: `search:3x3` plays it until no more
+pieces than that are left.
 """
 
 import argparse
@@ -27,16 +29,19 @@ import numpy as np
 
 from book.default import human_layouts
 from junqi.board import POINTS
+from junqi.deduce import SLOTS
 from junqi.judge_player import JudgePlayer
 from junqi.kernels.value import KIND_COUNT, Net
 from junqi.layout import format_layout as letters
 from junqi.layout import mirror_layout, parse_layout
 from junqi.learned import learned_net
 from junqi.match_stats import Sprt
+from junqi.pieces import NOBODY, RED
 from junqi.player import Decider, ViewPlayer
 from junqi.referee import play_game
-from junqi.rules import Move, Reason, Rules
+from junqi.rules import Move, Position, Reason, Rules, play
 from junqi.simulate import parse_judge
+from junqi.simulate import play_game as simulate_game
 from junqi.stats import score_of_pairs
 from junqi.thinker import SCALE, Thinker, ThinkWeights
 from junqi.view import View
@@ -53,6 +58,39 @@ class Plan:
     seconds: float
     worlds: int | None
     keeps_layout: bool
+    pieces: int
+
+
+class Led:
+    """A player who takes over from a game that others have begun; a `player.Decider`."""
+
+    def __init__(self, decider: Decider, begun: list[Move]) -> None:
+        self._decider = decider
+        self._begun = begun
+
+    def layout(self, is_first: bool, rules: Rules) -> str:
+        """What the player himself would say."""
+        return self._decider.layout(is_first, rules)
+
+    def move(self, view: View, seconds_left: float) -> Move:
+        """The move of the game that was begun, then the player's own."""
+        ply = len(view.plies)
+        if ply >= len(self._begun):
+            return self._decider.move(view, seconds_left)
+        move = self._begun[ply]
+        return move if view.side == RED else move.rotated()
+
+
+def begun_game(layouts: Sequence[str], seed: int, pieces: int) -> list[Move]:
+    """The plies of a simulated game until so many pieces are left, or all but its last."""
+    first, second = (parse_layout(text) for text in layouts)
+    moves, _ = simulate_game(first, second, seed, parse_judge("search:3x3"))
+    position = Position.from_layouts(first, second)
+    for ply, move in enumerate(moves):
+        if POINTS - position.owners.count(NOBODY) <= pieces:
+            return moves[:ply]
+        position, _ = play(position, move)
+    return moves[:-1]
 
 
 class Thinking:
@@ -97,13 +135,13 @@ def net_by_hand() -> Net:
     )
 
 
-def player(text: str, plan: Plan, layout: str) -> ViewPlayer:
-    """A player with a layout."""
+def player(text: str, plan: Plan, layout: str, begun: list[Move]) -> ViewPlayer:
+    """A player with a layout, who takes over from a game that was begun."""
     is_thinking = not text or "=" in text
     decider: Decider = (
         Thinking(text, plan) if is_thinking else JudgePlayer(parse_judge(text), plan.seed)
     )
-    return ViewPlayer(decider, text, layout=layout)
+    return ViewPlayer(Led(decider, begun), text, layout=layout)
 
 
 def play_pair(plan: Plan) -> list[tuple[float, Reason, float]]:
@@ -111,7 +149,9 @@ def play_pair(plan: Plan) -> list[tuple[float, Reason, float]]:
     rows = []
     for first in (0, 1):
         swaps = 0 if plan.keeps_layout else first
-        seats = [player(plan.players[i], plan, plan.layouts[i ^ swaps]) for i in (0, 1)]
+        of_red = plan.layouts if not plan.keeps_layout or first == 0 else plan.layouts[::-1]
+        begun = begun_game(of_red, plan.seed, plan.pieces)
+        seats = [player(plan.players[i], plan, plan.layouts[i ^ swaps], begun) for i in (0, 1)]
         red, black = (seats[0], seats[1]) if first == 0 else (seats[1], seats[0])
         result = play_game(red, black)
         winner = result.outcome.winner
@@ -138,6 +178,7 @@ def main() -> None:
     parser.add_argument(
         "--sprt", type=float, nargs=2, metavar="ELO", help="stop when one of two is decided for"
     )
+    parser.add_argument("--pieces", type=int, default=2 * SLOTS, help="at the beginning, at most")
     parser.add_argument("--ours", type=Path, help="layouts of the first player, one a line")
     parser.add_argument("--theirs", type=Path, help="layouts of the second player, or of both")
     options = parser.parse_args()
@@ -157,6 +198,7 @@ def main() -> None:
             options.seconds,
             options.worlds,
             options.ours is not None,
+            options.pieces,
         )
         for number in range(options.pairs)
     ]

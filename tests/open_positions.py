@@ -8,6 +8,7 @@ from following import limits_of
 from junqi.board import HEADQUARTERS_POINTS, POINTS
 from junqi.kernels.knowledge import flag_number
 from junqi.kernels.search import WIN
+from junqi.kernels.value import PRESSING
 from junqi.layout import random_layouts
 from junqi.pieces import BLACK, EMPTY, ENGINEER, FLAG, KINDS, MINE, RED
 from junqi.rules import Position, Rules, legal_moves, outcome, play
@@ -45,7 +46,7 @@ def sets_of(position: Position, side: int) -> list[np.uint64]:
 
 def score(position: Position, worth: np.ndarray) -> int:
     """The score of the side to move, added up by hand."""
-    table = worth.reshape(2, 16, 64)
+    table = worth[:PRESSING].reshape(2, 16, 64)
     total = 0
     for point, (piece, owner) in enumerate(zip(position.pieces, position.owners, strict=True)):
         if piece != EMPTY:

@@ -1,6 +1,7 @@
 """The engine's search: its habits, each compared with doing without."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ from junqi.kernels.deep import (
 )
 from junqi.kernels.search import WIN
 from junqi.kernels.tables import BOARD
+from junqi.kernels.value import MOST_LEFT, is_pressed
 from junqi.pieces import BLACK, FLAG, RED, other
 from junqi.rules import Position, contact_of, legal_moves, parse_move, settle
 
@@ -49,10 +51,12 @@ def deep_value(
     window: tuple[int, int] = (-WIN - DEEPEST, WIN + DEEPEST),
     stack: DeepStack | None = None,
     nodes: np.ndarray | None = None,
+    pressing: Sequence[int] = (0,) * MOST_LEFT,
 ) -> int:
     """The value of a position with everything known."""
     stack = stack or new_deep_stack()
-    board, worth, side = board_of(position), worth_of(position), position.to_move
+    board, side = board_of(position), position.to_move
+    worth = np.append(worth_of(position), pressing).astype(np.int32)
     stack.words[0, :KEY] = [*sets_of(position, side), *sets_of(position, other(side))]
     stack.words[0, KEY] = np.uint64(hash(position) & (1 << 64) - 1)
     numbers = stack.numbers[0]
@@ -231,3 +235,22 @@ def test_who_must_not_pass_does_not(at: At) -> None:
     passes = WARY._replace(passes=True)
     for depth in (4, 5):
         assert told(deep_value(position, depth, passes)) == told(deep_value(position, depth, WARY))
+
+
+def test_a_contact_is_worth_what_it_changes_of_who_is_pressed(at: At) -> None:
+    position = replace(at("lL1 hG0 GF0 LA3"), quiet_plies=7)
+    pressing = [0] * MOST_LEFT
+    pressing[STEPS - 7] = 1000  # rather lose a platoon than wait
+    plain, pressed = (
+        deep_value(position, 1, PLAIN, pressing=p) for p in ((0,) * MOST_LEFT, pressing)
+    )
+    losing = settle(position, parse_move("G0F0"), contact_of(position, parse_move("G0F0")))
+    assert pressed == 1000 - score(losing, worth_of(position)) > plain
+
+
+def test_who_is_pressed_makes_the_last_quiet_ply() -> None:
+    for left in range(1, 40):
+        mover = 0
+        for _ in range(left - 1):
+            mover = 1 - mover
+        assert is_pressed(left) == (mover == 0)

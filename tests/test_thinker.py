@@ -35,11 +35,15 @@ from junqi.kernels.value import (
     COUNTS,
     HIDDEN_UNITS,
     PLACES,
+    PRESS,
+    PRESSING,
     RAIDS,
+    WORTHS,
     Net,
     net_value,
     raid_distance,
     read_position,
+    without_press,
     worths_here,
 )
 from junqi.layout import format_layout, mirror_layout, random_layouts
@@ -343,9 +347,10 @@ def read(position: Position, net: Net) -> tuple[float, NDArray[np.int32]]:
     board, words = board_of(position), words_of(position)
     places, counts = np.zeros(64, np.int64), np.zeros(COUNTS, np.float32)
     found = read_position(board, KNOWN_AT_START, words[0], words[3], RED, 0, 31, places, counts)
-    worth, slopes = np.zeros(2048, np.int32), np.zeros(COUNTS, np.float32)
-    worths_here(net, board, found, counts, 1e5, slopes, worth)
-    return float(net_value(net, places, found, counts)), worth.reshape(2, 16, 64)
+    odds = float(net_value(net, places, found, counts))
+    worth, slopes = np.zeros(WORTHS, np.int32), np.zeros(COUNTS, np.float32)
+    worths_here(net, board, found, counts, 31, 1e5, slopes, worth)
+    return odds, worth[:PRESSING].reshape(2, 16, 64)
 
 
 def net_of(places: float = 0.0, inner: float = 0.0) -> Net:
@@ -401,3 +406,42 @@ def test_stronger_pieces_are_worth_more() -> None:
     _, worth = read(Position.from_layouts(*random_layouts(2, 9)), learned_net())
     for side in (RED, BLACK):
         assert worth[side, MARSHAL, :60].mean() > worth[side, PLATOON, :60].mean() > 0
+
+
+def test_a_contact_leaves_the_enemy_pressed_as_the_net_counts_it(at: At) -> None:
+    position = at("lL1 jL0 aH2 iK3 KE1 DC2 LA3")
+    random, scale = np.random.default_rng(6), 1e5
+    net = net_of()
+    net.inner[PRESS:] = 0.1 * random.normal(size=(COUNTS - PRESS, HIDDEN_UNITS))
+    board, words = board_of(position), words_of(position)
+
+    def read_at(quiet: int) -> tuple[float, NDArray[np.int32]]:
+        places, counts = np.zeros(64, np.int64), np.zeros(COUNTS, np.float32)
+        found = read_position(
+            board, KNOWN_AT_START, words[0], words[3], RED, quiet, 31, places, counts
+        )
+        odds = float(net_value(net, places, found, counts))
+        worth = np.zeros(WORTHS, np.int32)
+        slopes = np.zeros(COUNTS, np.float32)
+        worths_here(net, board, found, counts, 31, scale, slopes, worth)
+        return odds, worth[PRESSING:]
+
+    neutral = float(sum(np.maximum(net.shifts, 0) * net.outer))
+    fresh, bonus = read_at(0)
+    for quiet in (3, 8, 25, 30):
+        # Red is to move after the contact too, but it is the enemy who is pressed: turned round.
+        here, _ = read_at(quiet)
+        assert bonus[31 - quiet] == pytest.approx(-scale * (fresh + here - 2 * neutral), abs=60)
+    assert not bonus[32:].any()
+
+
+def test_steps_beyond_the_table_are_played() -> None:
+    rules = Rules(steps=200)
+    view = View.start(RED, format_layout(random_layouts(1, 3)[0]), rules)
+    assert thinker(effort=4).think(view, 1, 1).move in view.legal_moves()
+
+
+def test_without_pressing_nothing_is_counted_of_it() -> None:
+    net = without_press(learned_net())
+    assert not net.inner[PRESS:].any()
+    assert learned_net().inner[PRESS:].any()

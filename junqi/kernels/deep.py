@@ -42,6 +42,7 @@ from junqi.kernels.search import (
     order_moves,
 )
 from junqi.kernels.tables import BOARD, GONE, RAIL, STAYS, STEP_POINTS
+from junqi.kernels.value import MOST_LEFT, PRESSING, is_pressed
 from junqi.pieces import EMPTY, FLAG
 
 # Plies, and so frames; the last one is scratch.
@@ -88,9 +89,9 @@ _VALUE_SHIFT = 1 << 15
 _DEPTH_AT, _BOUND_AT, _MOVE_AT = np.uint64(16), np.uint64(24), np.uint64(26)
 _DEPTH_BITS, _BOUND_BITS = np.uint64(0xFF), np.uint64(3)
 
-# A random word for each side, kind and point, and one for whose turn it is.
-_TURN = np.uint64(2048)
-_KEYS = np.random.default_rng(1).integers(0, 1 << 64, 2049, np.uint64)
+# A random word for each side, kind and point, one for whose turn it is, and one for who is pressed.
+_TURN, _PRESSED = np.uint64(2048), np.uint64(2049)
+_KEYS = np.random.default_rng(1).integers(0, 1 << 64, 2050, np.uint64)
 
 
 class Habits(NamedTuple):
@@ -154,8 +155,33 @@ def key_after(key, board, origin, target, side):
 
 
 @njit
+def ply_gain(board, origin, target, side, left, worth):
+    """What a move adds to the mover's score, the flag apart: see `worths_here`.
+
+    Args:
+        left: quiet plies that remain, this one included.
+    """
+    gain = move_gain(board, origin, target, side, worth)
+    if board[target] != EMPTY and left < MOST_LEFT:
+        gain += worth[PRESSING + left]
+    return gain
+
+
+@njit
 def save_flag(
-    board, own, mobile, engineers, enemy, attackers, side, score, worth, origins, targets, nodes
+    board,
+    own,
+    mobile,
+    engineers,
+    enemy,
+    attackers,
+    side,
+    score,
+    left,
+    worth,
+    origins,
+    targets,
+    nodes,
 ):
     """What `last_reply` says where enemy pieces, the attackers, could take the own flag next.
 
@@ -176,7 +202,7 @@ def save_flag(
             return WIN
         meeting = np.uint64(board[origin]) * U16 + np.uint64(board[target])
         if is_one and (attackers >> target) & U1 and GONE[meeting]:
-            best = max(best, score + move_gain(board, origin, target, side, worth))
+            best = max(best, score + ply_gain(board, origin, target, side, left, worth))
     return best
 
 
@@ -244,6 +270,7 @@ def last_reply(
                 attackers,
                 side,
                 score,
+                left,
                 worth,
                 scratch[0],
                 scratch[1],
@@ -271,7 +298,7 @@ def last_reply(
                 nodes[0] += count
                 return WIN
             origin = origin_of(direction, target, own)
-            value = score + move_gain(board, origin, target, side, worth)
+            value = score + ply_gain(board, origin, target, side, left, worth)
             if habits.takes_back and value > best and (enemy >> target) & U1:
                 value -= taken_back(board, empty, enemy_mobile, origin, target, side, worth)
             if value > best:
@@ -292,7 +319,7 @@ def last_reply(
             if board[target] == FLAG:
                 nodes[0] += count
                 return WIN
-            value = score + move_gain(board, origin, target, side, worth)
+            value = score + ply_gain(board, origin, target, side, left, worth)
             if value > best:
                 best = value
     nodes[0] += count
@@ -300,10 +327,17 @@ def last_reply(
 
 
 @njit
+def _table_key(ply, stack):
+    """The key of a frame's position, with who is pressed."""
+    key = stack.words[ply, KEY]
+    return key ^ _KEYS[_PRESSED] if is_pressed(stack.numbers[ply, LEFT]) else key
+
+
+@njit
 def _look_up(ply, stack):
     """Fill a frame from the table if that tells enough; returns the move to try first, or 0."""
-    words, numbers, table = stack.words, stack.numbers, stack.table
-    key = words[ply, KEY]
+    numbers, table = stack.numbers, stack.table
+    key = _table_key(ply, stack)
     at = key & _ENTRY
     if table[at, 0] != key:
         return 0
@@ -324,14 +358,14 @@ def _look_up(ply, stack):
 @njit
 def _keep(ply, stack):
     """Write the outcome of a frame into the table; what was there before is gone."""
-    words, numbers, table = stack.words, stack.numbers, stack.table
+    numbers, table = stack.numbers, stack.table
     best = numbers[ply, BEST]
     bound = EXACT
     if best >= numbers[ply, BETA]:
         bound = AT_LEAST
     elif best <= numbers[ply, LOWEST]:
         bound = AT_MOST
-    key = words[ply, KEY]
+    key = _table_key(ply, stack)
     at = key & _ENTRY
     table[at, 0] = key
     table[at, 1] = (
@@ -498,7 +532,7 @@ def deepen(side, board, worth, quiet_most, steps, habits, stack, nodes):
         if defender == EMPTY and left <= 1:
             numbers[ply, INDEX] = index + 1
             continue
-        score = -(numbers[ply, SCORE] + move_gain(board, origin, target, side, worth))
+        score = -(numbers[ply, SCORE] + ply_gain(board, origin, target, side, left, worth))
         lower = max(alpha, best)
         is_poor = depth == 2 and -score <= lower and left > 2
         if is_poor and not (near_flag(board, 1 - side) >> target) & U1:

@@ -31,6 +31,7 @@ from junqi.kernels.deep import (
     deepen,
     key_after,
     new_deep_stack,
+    ply_gain,
 )
 from junqi.kernels.jit import njit
 from junqi.kernels.knowledge import (
@@ -53,7 +54,6 @@ from junqi.kernels.search import (
     MOBILE,
     OWN,
     WIN,
-    move_gain,
 )
 from junqi.kernels.tables import BOARD, STEP_POINTS
 from junqi.kernels.tree import (
@@ -65,7 +65,15 @@ from junqi.kernels.tree import (
     move_of,
     outcome_of,
 )
-from junqi.kernels.value import COUNTS, Net, chance_of, net_value, read_position, worths_here
+from junqi.kernels.value import (
+    COUNTS,
+    WORTHS,
+    Net,
+    chance_of,
+    net_value,
+    read_position,
+    worths_here,
+)
 from junqi.kernels.worlds import put_world
 from junqi.pieces import EMPTY, FLAG, MARSHAL
 
@@ -148,7 +156,7 @@ def new_desk() -> Desk:
         stack=new_deep_stack(),
         nodes=np.zeros(3, np.int64),
         slopes=np.zeros(COUNTS, np.float32),
-        worth=np.zeros(2048, np.int32),
+        worth=np.zeros(WORTHS, np.int32),
     )
 
 
@@ -241,7 +249,14 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
         odds = net_value(judgement.net, desk.places, pieces, desk.counts)
         score = np.int64(judgement.scale * odds)
         quiet_most = worths_here(
-            judgement.net, world, pieces, desk.counts, judgement.scale, desk.slopes, worth
+            judgement.net,
+            world,
+            pieces,
+            desk.counts,
+            root.steps,
+            judgement.scale,
+            desk.slopes,
+            worth,
         )
         # Keys of their own for each world: what the table says of others is not true here.
         desk.nodes[WORLDS] += 1
@@ -256,7 +271,7 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
                 chances_out[number, index] = chance
                 continue
             board[:] = world
-            gain = move_gain(board, origin, target, 0, worth)
+            gain = ply_gain(board, origin, target, 0, root.steps - root.quiet, worth)
             words[KEY] = key_after(salt, board, origin, target, 0)
             o, m, g, eo, em, eg = settle(
                 board,

@@ -33,16 +33,24 @@ from junqi.pieces import BOMB, ENGINEER, FLAG, MARSHAL, MINE, RED
 KIND_COUNT = FLAG
 PLACES = 2 * 2 * KIND_COUNT * POINTS
 # The counts: kinds of both sides, officers of both sides of which something is known, quiet plies,
-# for each flag what is next to it and who is one, two or three moves away on an empty board, and
-# for each side how many moves it would take to the other's flag on this one.
+# for each flag what is next to it and who is one, two or three moves away on an empty board, for
+# each side how many moves it would take to the other's flag on this one, and who is pressed: at the
+# limit of quiet plies one side has to make a contact, and that is worse the nearer the limit and
+# the fewer pieces there are.
 EXPOSED = 2 * KIND_COUNT
 QUIET = EXPOSED + 2 * MARSHAL
 FLAGS = QUIET + 1
 RAIDS = FLAGS + 2 * 5
 FARTHEST = 4
-COUNTS = RAIDS + 2 * FARTHEST
+PRESS = RAIDS + 2 * FARTHEST
+COUNTS = PRESS + 4
 HIDDEN_UNITS = 32
 MOST_PIECES = 50
+# Where `worths_here` writes what a contact brings by who is pressed before and after, at [quiet
+# plies that are left]; with more of them than there is room for, nothing.
+PRESSING = 2048
+MOST_LEFT = 64
+WORTHS = PRESSING + MOST_LEFT
 
 _LOW = np.uint8(STRONGER_THAN)
 
@@ -58,6 +66,13 @@ class Net(NamedTuple):
     """``float32[HIDDEN_UNITS]``."""
     outer: NDArray[np.float32]
     """``float32[HIDDEN_UNITS]``."""
+
+
+def without_press(net: Net) -> Net:
+    """The same net, to which it is all one who is pressed."""
+    inner = net.inner.copy()
+    inner[PRESS:] = 0.0
+    return net._replace(inner=inner)
 
 
 OWN_FLAG = HEADQUARTERS_POINTS[RED][0]
@@ -179,13 +194,49 @@ def read_position(board, known, own, enemy, side, quiet, steps, places_out, coun
         distance = raid_distance(board, raiders, victims, flag)
         if distance <= FARTHEST:
             counts_out[RAIDS + owner * FARTHEST + distance - 1] = 1.0
+    write_press(is_pressed(steps - quiet), found, quiet / steps, counts_out)
     return found
+
+
+@njit
+def is_pressed(left):
+    """Whether the side to move would make the last of the quiet plies that are left."""
+    return left % 2 == 1
+
+
+@njit
+def write_press(is_own, found, part, counts_out):
+    """Write down who is pressed, the side to move or the other.
+
+    Args:
+        found: the number of pieces.
+        part: how much of the quiet plies is over, from 0 to 1.
+    """
+    sign = np.float32(-1.0 if is_own else 1.0)
+    bare = np.float32(1 - found / MOST_PIECES)
+    counts_out[PRESS] = sign
+    counts_out[PRESS + 1] = sign * np.float32(part)
+    counts_out[PRESS + 2] = sign * bare
+    counts_out[PRESS + 3] = sign * bare * np.float32(part)
 
 
 @njit
 def shares_of(pieces):
     """How much a board with so many pieces is a full one, and an empty one."""
     return np.float32(pieces / MOST_PIECES), np.float32(1 - pieces / MOST_PIECES)
+
+
+@njit
+def _count_odds(net, counts):
+    """What the counts add to the odds."""
+    total = np.float32(0.0)
+    for unit in range(HIDDEN_UNITS):
+        inside = net.shifts[unit]
+        for count in range(COUNTS):
+            inside += counts[count] * net.inner[count, unit]
+        if inside > 0:
+            total += inside * net.outer[unit]
+    return total
 
 
 @njit
@@ -196,13 +247,7 @@ def net_value(net, places, found, counts):
     for index in range(found):
         place = places[index]
         total += full * net.places[0, place] + bare * net.places[1, place]
-    for unit in range(HIDDEN_UNITS):
-        inside = net.shifts[unit]
-        for count in range(COUNTS):
-            inside += counts[count] * net.inner[count, unit]
-        if inside > 0:
-            total += inside * net.outer[unit]
-    return total
+    return total + _count_odds(net, counts)
 
 
 @njit
@@ -224,7 +269,25 @@ def _slopes(net, counts, slopes_out):
 
 
 @njit
-def worths_here(net, board, found, counts, scale, slopes, worth_out):
+def _pressing_here(net, found, counts, steps, scale, worth_out):
+    """Write what a contact brings by who is pressed; the counts of it are spoilt."""
+    ends = np.zeros(2)
+    for end in range(2):
+        counts[QUIET] = end
+        write_press(False, found, end, counts)
+        odds = _count_odds(net, counts)
+        write_press(True, found, end, counts)
+        ends[end] = scale * (odds - _count_odds(net, counts)) / 2
+    # Who makes a contact with this many plies left leaves the other side all of them.
+    after = ends[0] if is_pressed(steps) else -ends[0]
+    worth_out[PRESSING:] = 0
+    for left in range(1, min(steps + 1, MOST_LEFT)):
+        here = ends[1] + (ends[0] - ends[1]) * left / steps
+        worth_out[PRESSING + left] = np.int64(after + (here if is_pressed(left) else -here))
+
+
+@njit
+def worths_here(net, board, found, counts, steps, scale, slopes, worth_out):
     """What each piece is worth to its side on each point, as things stand for side 0 to move.
 
     The net's sum over pieces and places, and what its counts add for one piece more or less: a bomb
@@ -234,7 +297,7 @@ def worths_here(net, board, found, counts, scale, slopes, worth_out):
         found: what `read_position` returned, with the counts it wrote.
         scale: this many make one in the odds.
         slopes: ``float32[COUNTS]``, scratch.
-        worth_out: ``int32[2048]``, at [side, kind, point]; see `search`.
+        worth_out: ``int32[WORTHS]``, at [side, kind, point], see `search`, then at `PRESSING`.
 
     Returns what no quiet move gains more than.
     """
@@ -265,6 +328,7 @@ def worths_here(net, board, found, counts, scale, slopes, worth_out):
                     least = min(least, worth)
             if kind <= BOMB:  # mines and flags come after it, and do not move
                 quiet_most = max(quiet_most, most - least)
+    _pressing_here(net, found, counts, steps, scale, worth_out)
     return quiet_most
 
 
