@@ -237,6 +237,17 @@ def test_who_must_not_pass_does_not(at: At) -> None:
         assert told(deep_value(position, depth, passes)) == told(deep_value(position, depth, WARY))
 
 
+def test_a_search_that_begins_with_a_shallower_one_takes_less_work() -> None:
+    remembers = WARY._replace(remembers=True)
+    works = np.zeros((2, 1), np.int64)
+    for seed in range(6):
+        position, stack = midgame(seed), new_deep_stack()
+        value = deep_value(position, 6, remembers, nodes=works[0])
+        deep_value(position, 4, remembers, stack=stack, nodes=works[1])
+        assert told(deep_value(position, 6, remembers, stack=stack, nodes=works[1])) == told(value)
+    assert works[1] < works[0]
+
+
 def test_a_contact_is_worth_what_it_changes_of_who_is_pressed(at: At) -> None:
     position = replace(at("lL1 hG0 GF0 LA3"), quiet_plies=7)
     pressing = [0] * MOST_LEFT

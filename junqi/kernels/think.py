@@ -80,6 +80,9 @@ from junqi.pieces import EMPTY, FLAG, MARSHAL
 # No chance that has yet to come true is larger: a flag that can be taken is taken.
 ALMOST_CERTAIN = 0.9999
 
+# A look of so many plies or more is begun with a shallower one.
+FORESEEN_FROM = 5
+
 # Places in `Desk.nodes`.
 NODES, WORLDS, IS_STOPPED = range(3)
 
@@ -233,6 +236,8 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
     own, mobile, engineers, enemy = root.words[0], root.words[1], root.words[2], root.words[3]
     board, worth = desk.board, desk.worth
     words, numbers = desk.stack.words[0], desk.stack.numbers[0]
+    # Two plies less first: the table then tells what to try first.
+    shallowest = depth - 3 if depth >= FORESEEN_FROM else depth - 1
     for number in range(chances_out.shape[0]):
         world = worlds.boards[number]
         pieces = read_position(
@@ -290,17 +295,19 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
             numbers[LEFT] = root.steps - (root.quiet + 1 if world[target] == EMPTY else 0)
             numbers[ALPHA] = -WIN - DEEPEST
             numbers[BETA] = WIN + DEEPEST
-            numbers[DEPTH] = depth - 1
-            found = -deepen(
-                1,
-                board,
-                worth,
-                quiet_most,
-                root.steps,
-                judgement.habits,
-                desk.stack,
-                desk.nodes,
-            )
+            found = 0
+            for replies in range(shallowest, depth, 2):
+                numbers[DEPTH] = replies
+                found = -deepen(
+                    1,
+                    board,
+                    worth,
+                    quiet_most,
+                    root.steps,
+                    judgement.habits,
+                    desk.stack,
+                    desk.nodes,
+                )
             chance = chance_of(found / judgement.scale)
             chances_out[number, index] = min(chance, ALMOST_CERTAIN)
     return True
