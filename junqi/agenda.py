@@ -8,7 +8,7 @@ worlds below it, and time for some of its own.
 import time
 from dataclasses import dataclass
 
-from junqi.race import Race
+from junqi.race import FEWEST, Race
 
 # Worlds of the first step, of every later one, and of a thought at most.
 FIRST_WORLDS = 16
@@ -16,7 +16,7 @@ MORE_WORLDS = 64
 MOST_WORLDS = 20_000
 # A world costs about so many times more one level up, to begin with, and that level is begun if in
 # half of the time there would be so many worlds of it.
-DEARER = 25
+DEARER = 19
 WORTH_WHILE = 4
 # Worlds that a level has before the next one is begun: the lowest, which are cheap, and the others.
 ENOUGH = (48, 12)
@@ -88,6 +88,10 @@ class Agenda:
         left = self._limit - (time.monotonic() - self._begin)
         counts, costs = race.counts, self._costs
         top = len(counts) - 1
+        missing = min(FEWEST, counts[top - 1]) - counts[top] if top else 0
+        if missing > 0 and costs[top] * self._threads <= left:
+            # Two or three worlds may agree by chance, and none leaves while there are so few.
+            return self._step(top, missing, left)
         is_decided = race.is_decided()
         if top + 1 < self._levels and (is_decided or counts[top] >= ENOUGH[min(top, 1)]):
             fitting = left / 2 / (DEARER * costs[top])
@@ -105,7 +109,11 @@ class Agenda:
             return None
         gains = {n: race.spread(n) / (counts[n] ** 2 * costs[n]) for n in open_levels}
         level = max(open_levels, key=gains.__getitem__)
-        # As many again at most: then it is known better where they are needed.
-        worlds = min(int(PART * left / costs[level]), counts[level], MORE_WORLDS)
         below = MOST_WORLDS if level == 0 else counts[level - 1] - counts[level]
-        return Step(level, min(max(worlds, self._threads), below))
+        # As many again at most: then it is known better where they are needed.
+        return self._step(level, min(counts[level], MORE_WORLDS, below), left)
+
+    def _step(self, level: int, worlds: int, left: float) -> Step:
+        """So many worlds, if they do not take too much of the time."""
+        fitting = max(int(PART * left / self._costs[level]), self._threads)
+        return Step(level, min(worlds, fitting))

@@ -85,6 +85,21 @@ def test_a_level_is_begun_after_enough_worlds_and_never_has_more_than_the_one_be
     assert counts[2] >= WORTH_WHILE
 
 
+def test_a_level_gets_worlds_enough_even_if_the_first_ones_agree(clock: Clock) -> None:
+    agenda, race, counts = Agenda(2, 1, 5.0, None, 64), Race(MOVES, doubt=1.0), [0, 0]
+    random = np.random.default_rng(1)
+    while counts[1] < FEWEST and (step := agenda.next(race)) is not None:
+        shape = (step.worlds, len(race.moves))
+        values = 0.1 * random.normal(size=shape) if step.level == 0 else np.zeros(shape)
+        race.add(values.astype(np.float32), step.level)
+        seconds = step.worlds * 0.0002 * DEARER**step.level
+        clock.now += seconds
+        agenda.took(step, seconds)
+        counts[step.level] += step.worlds
+    assert counts[1] == FEWEST
+    assert clock.now < 100.2
+
+
 def test_nothing_more_is_done_where_it_is_clear(clock: Clock) -> None:
     # After the first worlds all moves are known, at any depth.
     steps = run(Agenda(2, 1, 5.0, None, 64), clock, cost=0.0002, noise=1e-6)
