@@ -21,7 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -93,6 +93,12 @@ def begun_game(layouts: Sequence[str], seed: int, pieces: int) -> list[Move]:
     return moves[:-1]
 
 
+def weights_of(changes: dict[str, str]) -> ThinkWeights:
+    """The search's weights, changed."""
+    known = ThinkWeights()
+    return replace(known, **{n: type(getattr(known, n))(float(v)) for n, v in changes.items()})
+
+
 class Thinking:
     """The search as a player; a `player.Decider`."""
 
@@ -101,13 +107,7 @@ class Thinking:
         self._seconds = float(values.pop("seconds", plan.seconds))
         worlds = int(values.pop("worlds", plan.worlds or 0)) or None
         is_by_hand = bool(int(values.pop("by_hand", 0)))
-        weights = ThinkWeights(
-            **{
-                name: type(getattr(ThinkWeights(), name))(float(value))
-                for name, value in values.items()
-            }
-        )
-        self._thinker = Thinker(1, plan.seed, effort=worlds, weights=weights)
+        self._thinker = Thinker(1, plan.seed, effort=worlds, weights=weights_of(values))
         if is_by_hand:
             self._thinker._judgement = self._thinker._judgement._replace(net=net_by_hand())
 
