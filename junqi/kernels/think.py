@@ -236,8 +236,9 @@ def look_ahead(root, judgement, depth, worlds, moves, desk, chances_out):
     own, mobile, engineers, enemy = root.words[0], root.words[1], root.words[2], root.words[3]
     board, worth = desk.board, desk.worth
     words, numbers = desk.stack.words[0], desk.stack.numbers[0]
-    # Two plies less first: the table then tells what to try first.
-    shallowest = depth - 3 if depth >= FORESEEN_FROM else depth - 1
+    # Two plies less first: the table, if there is one, then tells what to try first.
+    is_foreseen = judgement.habits.remembers and depth >= FORESEEN_FROM
+    shallowest = depth - 3 if is_foreseen else depth - 1
     for number in range(chances_out.shape[0]):
         world = worlds.boards[number]
         pieces = read_position(
